@@ -1,0 +1,57 @@
+// What a config asks for, as plain validated values: axes, scalings and metrics by name, resolved
+// to rows of their tables. Knows nothing of JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/law.h"
+#include "experiment/metric.h"
+#include "experiment/sampler.h"
+#include "experiment/scaling.h"
+
+namespace attnscale {
+
+/// Numbers written in the config instead of drawn: either scores, or queries and keys (and values).
+struct Given {
+  std::optional<std::int64_t> d;             ///< for scores, where a scaling needs it
+  std::vector<std::vector<double>> scores;   ///< one row per query; rows may differ in length
+  std::vector<std::vector<double>> queries;  ///< shape (queries, d)
+  std::vector<std::vector<double>> keys;     ///< shape (keys, d)
+  std::vector<std::vector<double>> values;   ///< shape (keys, components); may be empty
+
+  friend bool operator==(const Given&, const Given&) = default;
+};
+
+/// One entry of a config's `experiments`. Drawn experiments have `d`, `keys` and `entries`; given
+/// ones have `given`.
+struct Experiment {
+  std::string name;
+  std::vector<Entries> entries;
+  std::vector<std::int64_t> d;
+  std::vector<std::int64_t> keys;
+  std::int64_t queries = 0;
+  const SamplerRow* sampler = nullptr;
+  std::vector<Scaling> scalings;
+  std::vector<const MetricRow*> metrics;  ///< for `given`, empty unless the config names some
+  double saturated_above = 0.99;
+  std::vector<std::string> histogram;  ///< metric names, "score" or "logit"
+  std::int64_t samples = 0;            ///< how many first queries go to samples.csv
+  std::optional<Given> given;
+};
+
+/// Whether exact values are computed beside the estimates.
+enum class ReferenceMode { kAuto, kOff };
+
+/// A whole run, resolved: every default filled in.
+struct Config {
+  std::string name;
+  std::string description;
+  std::uint64_t seed = 0;
+  ReferenceMode reference = ReferenceMode::kAuto;
+  std::vector<Experiment> experiments;
+};
+
+}  // namespace attnscale

@@ -1,0 +1,70 @@
+// What a run finds out, as plain values: the lines of its files. Writers and screens read these and
+// nothing else of an experiment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnscale {
+
+/// What a line is about: one cell and scaling. The first columns of most files.
+struct ResultKey {
+  std::string run;
+  std::int64_t seed = 0;
+  std::string experiment;
+  std::string entries;  ///< empty for given numbers
+  std::optional<double> entries_value;
+  std::optional<std::int64_t> d;  ///< nothing for given scores without d
+  std::int64_t keys = 0;          ///< of given rows that differ in length, the longest
+  std::string scaling;
+  std::optional<double> scaling_value;
+
+  friend bool operator==(const ResultKey&, const ResultKey&) = default;
+};
+
+/// One line of summary.csv: one metric of one cell and scaling. A value that does not exist is
+/// empty; `status` says why.
+struct ResultRow {
+  ResultKey key;
+  std::string metric;
+  std::int64_t queries = 0;
+  std::optional<double> estimate, std_error, ci_low, ci_high;
+  std::optional<double> sd, min, q05, median, q95, max;  ///< of the metric over queries
+  std::optional<double> reference, z;
+  std::string status;  ///< ok, degenerate, nonfinite, ...
+
+  friend bool operator==(const ResultRow&, const ResultRow&) = default;
+};
+
+/// One line of crossings.csv: the d at which a statistic of the top weight reaches a level.
+struct CrossingRow {
+  ResultKey key;          ///< `d` unused
+  std::string metric;     ///< top_weight
+  std::string statistic;  ///< mean or median
+  double level = 0;
+  std::optional<double> d;        ///< interpolated between measured sizes
+  std::optional<double> d_exact;  ///< from theory
+  std::string status;             ///< ok, below (already reached at the smallest d), not_reached
+};
+
+/// One line of weights.csv: one key of one given query under one scaling. Indices from 0.
+struct WeightRow {
+  std::string experiment;
+  std::int64_t head = 0, query = 0;
+  std::string scaling;
+  std::int64_t key = 0;
+  double score = 0, logit = 0, weight = 0, slope = 0;
+};
+
+/// One line of outputs.csv: one component of one given query's attention output.
+struct OutputRow {
+  std::string experiment;
+  std::int64_t head = 0, query = 0;
+  std::string scaling;
+  std::int64_t component = 0;
+  double output = 0;
+};
+
+}  // namespace attnscale

@@ -1,0 +1,63 @@
+// How a block of raw scores is drawn. One row of the table is one sampler; the config, the schema,
+// `attnscale list samplers`, the plan and the table-wide tests all read that table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "experiment/law.h"
+#include "numerics/random_stream.h"
+
+namespace attnscale {
+
+/// What is drawn in one cell: `keys` keys of `d` entries for every query.
+struct Draw {
+  Entries entries;
+  std::int64_t d = 1;
+  std::int64_t keys = 1;
+};
+
+/// Scores of some queries of a block against some of their keys: scores[key * stride + query],
+/// stride = padded(queries). Lanes past the last query hold finite numbers.
+struct ScoreTile {
+  std::int64_t first_query;  ///< within the block
+  std::int64_t queries;
+  std::int64_t first_key;
+  std::int64_t keys;
+  std::span<const double> scores;
+};
+
+/// Takes one tile; returns false to abandon the block.
+using TileSink = std::function<bool(const ScoreTile&)>;
+
+struct SamplerRow {
+  std::string_view name;
+  std::string_view help;  ///< one line
+  bool draws_entries;     ///< draws every entry, so that its work grows with d
+  std::int64_t max_d;
+  std::int64_t max_keys;
+  /// Whether the sampler has a rule for these entries.
+  bool (*can_draw)(const Entries& entries);
+  /// Draws the first `queries` queries of a block, tile by tile, every key of a group of queries
+  /// before the next group. A query's scores depend on the address and the query's number in the
+  /// block alone, so a shorter block is the beginning of a longer one.
+  void (*draw_block)(const Draw& draw, const BlockAddress& address, std::int64_t queries,
+                     const TileSink& sink);
+};
+
+std::span<const SamplerRow> sampler_table();
+
+/// The row of that name, or nullptr.
+const SamplerRow* find_sampler(std::string_view name);
+
+/// Queries and keys of one tile: at most 4096 scores where keys allow, a multiple of `lanes`
+/// queries. A function of its arguments alone, so that tiles never depend on the machine.
+struct TileShape {
+  std::int64_t queries;
+  std::int64_t keys;
+};
+TileShape tile_shape(std::int64_t keys, std::int64_t lanes);
+
+}  // namespace attnscale

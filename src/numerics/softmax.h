@@ -1,0 +1,70 @@
+// Softmax of many queries at once, without overflow or cancellation: every sum is taken with the
+// query's top key separated. Vector kernel, one query per lane, so that a query's numbers never
+// depend on the width of the machine's vectors. Knows nothing of scalings or metrics.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace attnscale {
+
+/// Queries are laid out in groups of this many lanes; a tile's stride is a multiple of it.
+inline constexpr std::int64_t kLanes = 8;
+
+/// The smallest multiple of kLanes that holds `queries`.
+constexpr std::int64_t padded(std::int64_t queries) {
+  return (queries + kLanes - 1) / kLanes * kLanes;
+}
+
+/// What softmax of one query needs to be told about, from one pass over its logits. With top the
+/// largest logit, D_j = top - logit_j and e_j = exp(-D_j), sums run over every key but the top one:
+struct SoftmaxQuery {
+  double top;          ///< largest logit
+  double next;         ///< second largest logit; -infinity with one key
+  double max_abs;      ///< largest absolute logit
+  double rest;         ///< sum e_j: the top weight is 1 / (1 + rest)
+  double rest_power2;  ///< sum e_j^2
+  double rest_power3;  ///< sum e_j^3
+  double rest_power4;  ///< sum e_j^4
+  double rest_gap;     ///< sum e_j D_j
+  double log_total;    ///< log(1 + rest)
+};
+
+/// Running sums of a group of queries, fed with tiles of keys in order; keys may come in any
+/// number of tiles, so that memory does not grow with them. Structure of arrays of length stride.
+class SoftmaxSums {
+ public:
+  /// Starts over for a group of `queries` queries that have seen no key.
+  void start(std::int64_t queries);
+
+  /// Takes `keys` more logits of every query: logits[key * stride + query], where stride is
+  /// padded(queries). Lanes past the last query must hold finite numbers and are ignored.
+  void add_keys(std::span<const double> logits, std::int64_t keys);
+
+  /// Ends the group: fills log_total.
+  void finish();
+
+  std::int64_t queries() const { return queries_; }
+
+  /// The finished sums of one query of the group.
+  SoftmaxQuery query(std::int64_t index) const;
+
+ private:
+  std::int64_t queries_ = 0;
+  std::int64_t stride_ = 0;
+  bool empty_ = true;
+  std::vector<double> columns_;  // kColumns columns of stride_ doubles, in SoftmaxQuery's order
+};
+
+/// One softmax weight with its complement 1 - p, each without cancellation.
+struct Weight {
+  double p;
+  double complement;
+  double slope() const { return p * complement; }
+};
+
+/// Softmax weights of one query's finite logits (at least one), in their order.
+std::vector<Weight> softmax_weights(std::span<const double> logits);
+
+}  // namespace attnscale
