@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "experiment/law.h"
+#include "numerics/lanes.h"
 #include "numerics/random_stream.h"
 
 namespace attnscale {

@@ -7,15 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "numerics/lanes.h"
+
 namespace attnscale {
-
-/// Queries are laid out in groups of this many lanes; a tile's stride is a multiple of it.
-inline constexpr std::int64_t kLanes = 8;
-
-/// The smallest multiple of kLanes that holds `queries`.
-constexpr std::int64_t padded(std::int64_t queries) {
-  return (queries + kLanes - 1) / kLanes * kLanes;
-}
 
 /// What softmax of one query needs to be told about, from one pass over its logits. With top the
 /// largest logit, D_j = top - logit_j and e_j = exp(-D_j), sums run over every key but the top one:

@@ -1,0 +1,185 @@
+#include "numerics/softmax.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "numerics/softmax.cpp"
+#include "numerics/vector_targets.h"
+//
+#include <hwy/foreach_target.h>
+//
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace attnscale {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Lanes = hn::CappedTag<double, kLanes>;
+using Vector = hn::Vec<Lanes>;
+
+// Columns of SoftmaxSums, in the order of SoftmaxQuery.
+enum Column : std::size_t { kTop, kNext, kMaxAbs, kRest, kRest2, kRest3, kRest4, kGap, kLog };
+
+struct Sums {
+  Vector top, rest, rest2, rest3, rest4, gap;
+};
+
+// Makes the sums relative to a higher top, to which the old top is one more key of the rest.
+// Where the top stays (`drop` is 0), `fades` is false and nothing changes.
+HWY_INLINE void lower(Lanes tag, hn::Mask<Lanes> fades, Vector new_top, Sums& s) {
+  const Vector one = hn::Set(tag, 1.0);
+  const Vector drop = hn::IfThenElseZero(fades, hn::Sub(new_top, s.top));
+  const Vector fade = hn::Exp(tag, hn::Neg(drop));
+  const Vector fade2 = hn::Mul(fade, fade);
+  const auto choose = [&](Vector faded, Vector kept) { return hn::IfThenElse(fades, faded, kept); };
+  const Vector with_old_top = hn::Add(s.rest, one);
+  s.gap = choose(hn::Mul(fade, hn::MulAdd(drop, with_old_top, s.gap)), s.gap);
+  s.rest = choose(hn::Mul(fade, with_old_top), s.rest);
+  s.rest2 = choose(hn::Mul(fade2, hn::Add(s.rest2, one)), s.rest2);
+  s.rest3 = choose(hn::Mul(hn::Mul(fade2, fade), hn::Add(s.rest3, one)), s.rest3);
+  s.rest4 = choose(hn::Mul(hn::Mul(fade2, fade2), hn::Add(s.rest4, one)), s.rest4);
+  s.top = new_top;
+}
+
+void add_keys(const double* HWY_RESTRICT logits, std::size_t keys, std::size_t stride, bool first,
+              double* HWY_RESTRICT columns) {
+  const Lanes tag;
+  const Vector zero = hn::Zero(tag);
+  const Vector lowest = hn::Neg(hn::Inf(tag));
+  for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
+    const auto column = [&](std::size_t index) { return columns + index * stride + query; };
+
+    // 1. Largest and second largest logit.
+    Vector top = first ? lowest : hn::LoadU(tag, column(kTop));
+    Vector next = first ? lowest : hn::LoadU(tag, column(kNext));
+    Vector max_abs = first ? zero : hn::LoadU(tag, column(kMaxAbs));
+    const Vector old_top = top;
+    for (std::size_t key = 0; key < keys; ++key) {
+      const Vector logit = hn::LoadU(tag, logits + key * stride + query);
+      next = hn::Max(next, hn::Min(top, logit));
+      top = hn::Max(top, logit);
+      max_abs = hn::Max(max_abs, hn::Abs(logit));
+    }
+
+    // 2. What was summed so far, relative to the new top.
+    Sums s{top, zero, zero, zero, zero, zero};
+    hn::Mask<Lanes> top_is_separated = hn::MaskFromVec(zero);
+    if (!first) {
+      s = {old_top,
+           hn::LoadU(tag, column(kRest)),
+           hn::LoadU(tag, column(kRest2)),
+           hn::LoadU(tag, column(kRest3)),
+           hn::LoadU(tag, column(kRest4)),
+           hn::LoadU(tag, column(kGap))};
+      const auto fades = hn::Gt(top, old_top);
+      lower(tag, fades, top, s);
+      top_is_separated = hn::Not(fades);
+    }
+
+    // 3. One exponential per key; the first key that equals the top is the one left out.
+    for (std::size_t key = 0; key < keys; ++key) {
+      const Vector logit = hn::LoadU(tag, logits + key * stride + query);
+      const auto is_top = hn::AndNot(top_is_separated, hn::Eq(logit, top));
+      top_is_separated = hn::Or(top_is_separated, is_top);
+      const Vector difference = hn::Sub(logit, top);
+      const Vector e = hn::IfThenZeroElse(is_top, hn::Exp(tag, difference));
+      const Vector e2 = hn::Mul(e, e);
+      s.rest = hn::Add(s.rest, e);
+      s.rest2 = hn::Add(s.rest2, e2);
+      s.rest3 = hn::MulAdd(e2, e, s.rest3);
+      s.rest4 = hn::MulAdd(e2, e2, s.rest4);
+      s.gap = hn::NegMulAdd(e, difference, s.gap);
+    }
+
+    hn::StoreU(top, tag, column(kTop));
+    hn::StoreU(next, tag, column(kNext));
+    hn::StoreU(max_abs, tag, column(kMaxAbs));
+    hn::StoreU(s.rest, tag, column(kRest));
+    hn::StoreU(s.rest2, tag, column(kRest2));
+    hn::StoreU(s.rest3, tag, column(kRest3));
+    hn::StoreU(s.rest4, tag, column(kRest4));
+    hn::StoreU(s.gap, tag, column(kGap));
+  }
+}
+
+void finish(std::size_t stride, double* HWY_RESTRICT columns) {
+  const Lanes tag;
+  for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
+    const Vector rest = hn::LoadU(tag, columns + kRest * stride + query);
+    hn::StoreU(hn::Log1p(tag, rest), tag, columns + kLog * stride + query);
+  }
+}
+
+// exponentials[i] = exp(logits[i] - top); `padded_count` is a multiple of kLanes.
+void exponentials_below(const double* HWY_RESTRICT logits, std::size_t padded_count, double top,
+                        double* HWY_RESTRICT exponentials) {
+  const Lanes tag;
+  for (std::size_t i = 0; i < padded_count; i += hn::Lanes(tag)) {
+    const Vector difference = hn::Sub(hn::LoadU(tag, logits + i), hn::Set(tag, top));
+    hn::StoreU(hn::Exp(tag, difference), tag, exponentials + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace attnscale
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attnscale {
+
+HWY_EXPORT(add_keys);
+HWY_EXPORT(finish);
+HWY_EXPORT(exponentials_below);
+
+namespace {
+constexpr std::size_t kColumns = 9;
+}
+
+void SoftmaxSums::start(std::int64_t queries) {
+  queries_ = queries;
+  stride_ = padded(queries);
+  empty_ = true;
+  columns_.resize(kColumns * static_cast<std::size_t>(stride_));
+}
+
+void SoftmaxSums::add_keys(std::span<const double> logits, std::int64_t keys) {
+  HWY_DYNAMIC_DISPATCH(add_keys)
+  (logits.data(), static_cast<std::size_t>(keys), static_cast<std::size_t>(stride_), empty_,
+   columns_.data());
+  empty_ = false;
+}
+
+void SoftmaxSums::finish() {
+  HWY_DYNAMIC_DISPATCH(finish)(static_cast<std::size_t>(stride_), columns_.data());
+}
+
+SoftmaxQuery SoftmaxSums::query(std::int64_t index) const {
+  const auto at = [&](std::size_t column) {
+    return columns_[column * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(index)];
+  };
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+}
+
+std::vector<Weight> softmax_weights(std::span<const double> logits) {
+  const auto top_place = std::max_element(logits.begin(), logits.end());
+  std::vector<double> e(static_cast<std::size_t>(padded(std::ssize(logits))), *top_place);
+  std::copy(logits.begin(), logits.end(), e.begin());
+  HWY_DYNAMIC_DISPATCH(exponentials_below)(e.data(), e.size(), *top_place, e.data());
+  e.resize(logits.size());
+
+  const auto top = static_cast<std::size_t>(top_place - logits.begin());
+  double rest = 0;
+  for (std::size_t key = 0; key < e.size(); ++key) rest += key == top ? 0 : e[key];
+  std::vector<Weight> weights;
+  for (std::size_t key = 0; key < e.size(); ++key) {
+    const double p = e[key] / (1 + rest);
+    // Every weight but the top one is at most one half: subtracting it from 1 loses nothing.
+    weights.push_back({p, key == top ? rest / (1 + rest) : 1 - p});
+  }
+  return weights;
+}
+
+}  // namespace attnscale
+#endif  // HWY_ONCE
