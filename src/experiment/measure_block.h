@@ -1,0 +1,44 @@
+// The science on one page: draw a block, scale it, weigh it, measure it. A pure function of the
+// plan, the seed and the block number; nothing parallel is visible here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "experiment/plan.h"
+
+namespace attnscale {
+
+/// The per-query metrics of an experiment, in the order it names them.
+std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
+
+/// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
+int logit_powers(const Experiment& experiment);
+
+/// What the logits of a cell and scaling are measured from: the logit of the expected score, so
+/// that powers of the difference never cancel.
+double logit_centre(const Scaling& scaling, const Draw& draw);
+
+/// What was measured of the queries of one block. Outer index: scaling. Columns have one number per
+/// query; a query with a logit that is not finite has NaN in all of them.
+struct BlockValues {
+  std::int64_t queries = 0;
+  /// metrics[scaling][metric]: the value of each per-query metric.
+  std::vector<std::vector<std::vector<double>>> metrics;
+  /// complements[scaling][metric]: 1 - value; empty for metrics that have none.
+  std::vector<std::vector<std::vector<double>>> complements;
+  /// logit_powers[scaling][k]: mean over keys of (logit - logit_centre)^(k + 1).
+  std::vector<std::vector<std::vector<double>>> logit_powers;
+};
+
+/// Asked between tiles; true abandons the block.
+using StopSignal = std::function<bool()>;
+
+/// Measures block `block` of a drawn cell. Nothing where `stop` said so.
+std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
+                                         std::uint64_t seed, std::int64_t block,
+                                         const StopSignal& stop = nullptr);
+
+}  // namespace attnscale

@@ -1,0 +1,98 @@
+#include "experiment/tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace attnscale {
+namespace {
+
+Moments logit_moments(const BlockValues& values, std::size_t scaling) {
+  std::vector<std::span<const double>> columns;
+  if (scaling > 0) columns.assign(values.logit_powers[0].begin(), values.logit_powers[0].end());
+  columns.insert(columns.end(), values.logit_powers[scaling].begin(),
+                 values.logit_powers[scaling].end());
+  return moments_of(columns);
+}
+
+Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size_t metric) {
+  const std::vector<double>& own = values.metrics[scaling][metric];
+  std::vector<std::span<const double>> columns{own};
+  std::vector<double> difference;
+  if (scaling > 0) {
+    const std::vector<double>& baseline = values.metrics[0][metric];
+    std::transform(own.begin(), own.end(), baseline.begin(), std::back_inserter(difference),
+                   std::minus<>());
+    columns.emplace_back(difference);
+  }
+  return moments_of(columns);
+}
+
+void add_column(std::span<const double> values, std::span<const double> complements,
+                MetricCounts& counts) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) continue;  // the moments carry it: the line is `nonfinite`
+    counts.min = std::min(counts.min, values[i]);
+    counts.max = std::max(counts.max, values[i]);
+    if (complements.empty()) {
+      counts.sketch.add(values[i]);
+    } else {
+      counts.sketch.add_with_complement(values[i], complements[i]);
+    }
+  }
+}
+
+std::size_t groups_per_scaling(const Experiment& experiment) {
+  return (logit_powers(experiment) > 0 ? 1 : 0) + per_query_metrics(experiment).size();
+}
+
+}  // namespace
+
+CellMoments merge(const CellMoments& earlier, const CellMoments& later) {
+  CellMoments merged;
+  merged.reserve(earlier.size());
+  for (std::size_t i = 0; i < earlier.size(); ++i) merged.push_back(merge(earlier[i], later[i]));
+  return merged;
+}
+
+void MetricCounts::merge(const MetricCounts& other) {
+  sketch.merge(other.sketch);
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+}
+
+void CellCounts::add(const BlockValues& values) {
+  const std::size_t per_scaling = values.metrics.empty() ? 0 : values.metrics[0].size();
+  metrics.resize(values.metrics.size() * per_scaling);
+  for (std::size_t s = 0; s < values.metrics.size(); ++s) {
+    for (std::size_t m = 0; m < per_scaling; ++m) {
+      add_column(values.metrics[s][m], values.complements[s][m], metrics[s * per_scaling + m]);
+    }
+  }
+}
+
+void CellCounts::merge(const CellCounts& other) {
+  metrics.resize(std::max(metrics.size(), other.metrics.size()));
+  for (std::size_t i = 0; i < other.metrics.size(); ++i) metrics[i].merge(other.metrics[i]);
+}
+
+CellMoments moments_of(const BlockValues& values) {
+  CellMoments moments;
+  for (std::size_t s = 0; s < values.metrics.size(); ++s) {
+    if (!values.logit_powers[s].empty()) moments.push_back(logit_moments(values, s));
+    for (std::size_t m = 0; m < values.metrics[s].size(); ++m) {
+      moments.push_back(metric_moments(values, s, m));
+    }
+  }
+  return moments;
+}
+
+std::size_t logit_group(const Experiment& experiment, std::size_t scaling) {
+  return scaling * groups_per_scaling(experiment);
+}
+
+std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric) {
+  return scaling * groups_per_scaling(experiment) + (logit_powers(experiment) > 0 ? 1 : 0) + metric;
+}
+
+}  // namespace attnscale

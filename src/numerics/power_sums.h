@@ -1,0 +1,31 @@
+// Sums of powers of a query's logits about a fixed centre, fed tile by tile beside the softmax.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "numerics/lanes.h"
+
+namespace attnscale {
+
+/// For each query of a group, the sums over its keys of (logit - centre)^k, k = 1 ... powers
+class PowerSums {
+ public:
+  /// Starts over for a group of `queries` queries; `powers` is 0, 2 or 4.
+  void start(std::int64_t queries, int powers);
+
+  /// Takes `keys` more logits of every query: logits[key * padded(queries) + query].
+  void add_keys(std::span<const double> logits, std::int64_t keys, double centre);
+
+  /// Mean over the keys seen of power k + 1 of query `index`.
+  double mean(std::size_t k, std::int64_t index) const;
+
+ private:
+  std::int64_t stride_ = 0;
+  std::int64_t keys_ = 0;
+  int powers_ = 0;
+  std::vector<double> sums_;  // powers_ columns of stride_ doubles
+};
+
+}  // namespace attnscale
