@@ -1,4 +1,4 @@
-// A table of named columns, and the ways it leaves the program: CSV, JSON, text on the screen.
+// A table of named columns and the two ways it leaves the program as a file: CSV and JSON.
 // Knows nothing of what the columns mean.
 #pragma once
 
@@ -17,14 +17,18 @@ struct Table {
   std::vector<std::vector<Value>> rows;  ///< each as long as `columns`
 };
 
-/// The shortest text that reads back as exactly `number` (finite): scientific below 0.1, so that
-/// readers which mishandle long decimals read it right.
+/// The shortest text that reads back as exactly `number`, which must be finite. Below 0.1 in
+/// magnitude it is scientific ("7.7e-07", "5e-02"), so that readers which count leading zeros as
+/// digits lose none; from 0.1 on it is the shorter of the two forms: "0.25", "123456789", "1e+05",
+/// "1e+300". Zero is "0", and "-0" keeps its sign. Depends on nothing but the number: no locale.
 std::string format_double(double number);
 
-/// RFC 4180 with LF line ends: header first, a field quoted only where it must be.
+/// RFC 4180 with LF line ends: header first, a field quoted only where it must be. A number that is
+/// not finite is an empty field, never a token that turns a reader's column into text.
 std::string to_csv(const Table& table);
 
-/// A JSON array of flat objects, one line each; a value that does not exist is null.
+/// A JSON array of flat objects, one line each. A value that does not exist, and a number that is
+/// not finite, is null; what is not ASCII is escaped, bytes that are not UTF-8 as U+FFFD.
 std::string to_json(const Table& table);
 
 }  // namespace attnscale

@@ -1,0 +1,17 @@
+// A file that is either absent, the old one or the whole new one, whenever the program is killed.
+// Knows nothing of what is in it.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace attnscale {
+
+/// Writes `bytes` to PATH.tmp in the same folder, flushes and checks it, and renames it to `path`,
+/// replacing what was there; returns when name and contents are on the disk. Two writers of one
+/// path must not meet: hold a FolderLock. On failure PATH.tmp is removed, an old `path` is left as
+/// it was, and a std::system_error names the file and the reason ("cannot write run/summary.csv: No
+/// space left on device").
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace attnscale

@@ -1,0 +1,33 @@
+// An open file that closes itself, for the few places that speak POSIX. Private to io.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace attnscale {
+
+/// Owns one file descriptor.
+class FileDescriptor {
+ public:
+  /// open(2) with `flags` and close-on-exec; a created file may be read and written as the umask
+  /// says. Throws std::system_error that reads "cannot open PATH: reason".
+  FileDescriptor(const std::filesystem::path& path, int flags);
+  ~FileDescriptor();
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+  int get() const { return number_; }
+
+  /// Closes now and returns errno, 0 when all is well: some file systems report a failed write only
+  /// here.
+  int close();
+
+ private:
+  int number_ = -1;
+};
+
+/// Throws std::system_error that reads "cannot ACTION PATH: reason", the reason from `error`.
+[[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
+                                   int error);
+
+}  // namespace attnscale
