@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# The lesson's exercise, from a fresh clone to tables and pictures.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: scripts/try_this.sh [RUN_OPTION...]
+
+Installs what is missing, builds attnscale, runs configs/try_this.json into
+results/try_this, prints its tables and draws its pictures. A finished run is
+not run again. Options go to `attnscale run` (`build/attnscale run --help`):
+
+  scripts/try_this.sh --set softmax.keys=128    one query against 128 keys
+  scripts/try_this.sh --seed 1                  other random numbers
+  scripts/try_this.sh --out DIR                 another folder
+
+A run that --set or --seed change gets a folder of its own beside results/try_this.
+END
+}
+
+# Where the run goes and what is passed on: --out as said, else a name made from what was changed.
+started_in=$PWD
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+out='' changes='' options=()
+while (($#)); do
+  case $1 in
+    -h | --help)
+      usage
+      exit
+      ;;
+    --out=*) out=${1#*=} ;;
+    --out)
+      out=${2-}
+      (($# == 1)) || shift
+      ;;
+    --set=* | --seed=* | --shard=*)
+      changes+="$1 "
+      options+=("$1")
+      ;;
+    --set | --seed | --shard)
+      changes+="$1=${2-} "
+      options+=("$1" "${@:2:1}")
+      (($# == 1)) || shift
+      ;;
+    *) options+=("$1") ;;
+  esac
+  shift
+done
+if [[ -z $out ]]; then
+  out=results/try_this${changes:+-$(sha256sum <<< "$changes" | cut -c 1-8)}
+elif [[ $out != /* && $started_in != "$root" ]]; then
+  out=$started_in/$out
+fi
+
+"$root/scripts/setup.sh"
+cd "$root"  # so that the manifest and the messages name paths of the repository
+
+# 3 is a finished run too: it did not reach the precision it was asked for.
+status=0
+build/attnscale run configs/try_this.json --out "$out" "${options[@]}" || status=$?
+if [[ $status -ne 0 && $status -ne 3 || ! -f $out/summary.csv ]]; then
+  exit "$status"
+fi
+
+# Debian's python3 has the packages, whatever comes before it in PATH.
+python=python3
+if [[ -x /usr/bin/python3 ]]; then
+  python=/usr/bin/python3
+fi
+printf '\nPictures\n'
+"$python" scripts/plot.py "$out" | sed 's/^/  /'
+
+here=.
+[[ $started_in == "$root" ]] || here=$root
+cat <<END
+
+Try next
+  $here/scripts/try_this.sh --set softmax.keys=128
+  $here/build/attnscale softmax 16,8,0
+END
+exit "$status"
