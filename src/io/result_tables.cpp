@@ -263,4 +263,14 @@ std::vector<OutputRow> read_outputs(const std::filesystem::path& path) {
   return read_rows(path, kOutputColumns);
 }
 
+RunRows read_run(const std::filesystem::path& folder) {
+  const auto exists = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  RunRows run;
+  run.summary = read_summary(folder / "summary.csv");
+  if (exists("crossings.csv")) run.crossings = read_crossings(folder / "crossings.csv");
+  if (exists("weights.csv")) run.weights = read_weights(folder / "weights.csv");
+  if (exists("outputs.csv")) run.outputs = read_outputs(folder / "outputs.csv");
+  return run;
+}
+
 }  // namespace attnscale

@@ -32,4 +32,15 @@ std::vector<CrossingRow> read_crossings(const std::filesystem::path& path);
 std::vector<WeightRow> read_weights(const std::filesystem::path& path);
 std::vector<OutputRow> read_outputs(const std::filesystem::path& path);
 
+/// What a finished run found out, as its folder holds it.
+struct RunRows {
+  std::vector<ResultRow> summary;
+  std::vector<CrossingRow> crossings;
+  std::vector<WeightRow> weights;
+  std::vector<OutputRow> outputs;
+};
+
+/// All rows in `folder`. summary.csv must be there; of the others those that a run of its kind has.
+RunRows read_run(const std::filesystem::path& folder);
+
 }  // namespace attnscale

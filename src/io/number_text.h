@@ -1,0 +1,28 @@
+// Numbers as a reader sees them on the screen: rounded, with sensible digits. Files use
+// format_double instead, which loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace attnscale {
+
+/// `number` to `digits` >= 1 significant digits, trailing zeros kept: "2.00", "0.998", "1024".
+/// Scientific below 1e-4 and from 1e6 on in magnitude: "7.7e-07". Zero is "0".
+std::string rounded(double number, int digits);
+
+/// The same without trailing zeros: "2", "0.125", "11.31".
+std::string rounded_short(double number, int digits);
+
+/// `number` with that many places after the point: "31.95".
+std::string with_places(double number, int places);
+
+/// "0.36120 +- 0.00023": `error` to two significant digits and `estimate` to the same place, both
+/// as multiples of one power of ten where the numbers are tiny: "(1.20 +- 0.15)e-07". An error far
+/// smaller than the estimate keeps six places of the estimate: "1.000000 +- 1.0e-18".
+std::string estimate_and_error(double estimate, double error);
+
+/// "10,000": digits in groups of three.
+std::string grouped(std::int64_t number);
+
+}  // namespace attnscale

@@ -1,0 +1,37 @@
+// A table of short texts as a person reads it: aligned on a terminal, as GitHub markdown, as CSV.
+// Knows nothing of what the texts mean; they are ASCII.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace attnscale {
+
+struct ScreenTable {
+  std::string caption;  ///< above the table; none where empty
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;  ///< each as long as `header`
+  std::size_t label_columns = 1;               ///< the first columns, repeated where a table is cut
+  std::vector<std::string> notes;              ///< lines below the table
+};
+
+/// Characters in the longest line of the table as to_text would set it uncut.
+std::size_t text_width(const ScreenTable& table);
+
+/// Aligned columns, two spaces apart and indented by two; columns of numbers to the right. What is
+/// wider than `width` is cut between columns into tables below each other, each with the label
+/// columns; a single column is never cut.
+std::string to_text(const ScreenTable& table, std::size_t width);
+
+/// A GitHub table; columns of numbers to the right.
+std::string to_markdown(const ScreenTable& table);
+
+/// Header and rows alone, as CSV.
+std::string to_csv(const ScreenTable& table);
+
+/// Columns of the screen behind the file descriptor: what the environment's COLUMNS says, else what
+/// the terminal says, else 100.
+std::size_t terminal_width(int file);
+
+}  // namespace attnscale
