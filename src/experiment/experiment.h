@@ -40,6 +40,8 @@ struct Experiment {
   std::vector<std::string> histogram;  ///< metric names, "score" or "logit"
   std::int64_t samples = 0;            ///< how many first queries go to samples.csv
   std::optional<Given> given;
+
+  friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 
 /// Whether exact values are computed beside the estimates.
@@ -52,6 +54,8 @@ struct Config {
   std::uint64_t seed = 0;
   ReferenceMode reference = ReferenceMode::kAuto;
   std::vector<Experiment> experiments;
+
+  friend bool operator==(const Config&, const Config&) = default;
 };
 
 }  // namespace attnscale

@@ -1,0 +1,170 @@
+#include "app/config_checks.h"
+
+#include <algorithm>
+
+#include "app/config_values.h"
+
+namespace attnscale {
+namespace {
+
+constexpr double kMostCells = 1e6;
+constexpr double kMostBins = 100;
+constexpr double kBytesOfKey = 80;     // the columns that name a line
+constexpr double kBytesOfNumber = 20;  // one number and its comma
+
+using Rows = std::vector<std::vector<double>>;
+
+/// Every row must have `length` numbers; `as` says as what.
+void check_rows(const JsonValue& value, std::string_view key, const Rows& rows, std::size_t length,
+                const std::string& as) {
+  const JsonValue& list = *value.find(key);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].size() != length) {
+      refuse(list.items[i], "found a row of " + std::to_string(rows[i].size()) +
+                                " numbers; expected " + std::to_string(length) + ", as in " + as);
+    }
+  }
+}
+
+double cells_of(const Experiment& experiment) {
+  return static_cast<double>(experiment.entries.size()) * static_cast<double>(experiment.d.size()) *
+         static_cast<double>(experiment.keys.size());
+}
+
+void check_size(const JsonValue& value, const std::string& file, double lines, double bytes) {
+  if (lines > kMostLines || bytes > kMostBytes) {
+    refuse(value, file + " would get " + number_text(lines) + " lines, about " +
+                      number_text(bytes) + " bytes; allowed are " + number_text(kMostLines) +
+                      " lines and " + number_text(kMostBytes) + " bytes");
+  }
+}
+
+void check_samples(const JsonValue& value, const Experiment& experiment) {
+  if (experiment.samples == 0) return;
+  const JsonValue& samples = *value.find("samples");
+  if (experiment.samples > experiment.queries) {
+    refuse(samples, "found " + describe(samples) + "; expected at most the number of queries, " +
+                        std::to_string(experiment.queries));
+  }
+  const double lines = static_cast<double>(experiment.samples) * cells_of(experiment) *
+                       static_cast<double>(experiment.scalings.size());
+  const double numbers = static_cast<double>(experiment.metrics.size());
+  check_size(samples, "samples.csv", lines, lines * (kBytesOfKey + kBytesOfNumber * numbers));
+}
+
+void check_histogram(const JsonValue& value, const Experiment& experiment) {
+  if (experiment.histogram.empty()) return;
+  const double lines = kMostBins * static_cast<double>(experiment.histogram.size()) *
+                       cells_of(experiment) * static_cast<double>(experiment.scalings.size());
+  check_size(*value.find("histogram"), "histogram.csv", lines,
+             lines * (kBytesOfKey + 4 * kBytesOfNumber));
+}
+
+/// The value the message points at: the key if it was said, else the experiment.
+const JsonValue& said_or_whole(const JsonValue& experiment, std::string_view key) {
+  const JsonValue* said = experiment.find(key);
+  return said != nullptr ? *said : experiment;
+}
+
+void check_sampler(const JsonValue& value, const Experiment& experiment) {
+  for (const Entries& entries : experiment.entries) {
+    if (experiment.sampler->can_draw(entries)) continue;
+    std::vector<std::string_view> able;
+    for (const SamplerRow& row : sampler_table()) {
+      if (row.can_draw(entries)) able.push_back(row.name);
+    }
+    refuse(said_or_whole(value, "entries"), "the sampler " + quote(experiment.sampler->name) +
+                                                " cannot draw " + quote(entries.name) +
+                                                " entries; samplers that can: " + join(able));
+  }
+}
+
+void check_scalings(const JsonValue& value, const Experiment& experiment) {
+  for (const Scaling& scaling : experiment.scalings) {
+    const bool lacks_d = experiment.given && !experiment.given->scores.empty() &&
+                         !experiment.given->d && needs_d(scaling);
+    if (lacks_d) {
+      refuse(said_or_whole(value, "scalings"),
+             "the scaling " + quote(scaling.name) +
+                 " needs to know d; write \"d\" inside \"given\", "
+                 "such as {\"scores\": ..., \"d\": 16}, or \"scalings\": [\"none\"]");
+    }
+  }
+}
+
+std::string name_metrics(const std::vector<const MetricRow*>& metrics, bool that_need_two_keys) {
+  std::vector<std::string_view> names;
+  for (const MetricRow* row : metrics) {
+    if (row->needs_two_keys == that_need_two_keys) names.push_back(row->name);
+  }
+  return join(names);
+}
+
+void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
+                     std::vector<std::string>& warnings) {
+  const std::vector<std::int64_t>& keys = experiment.keys;
+  const bool at_one_key =
+      has_one_key_only(experiment) || std::find(keys.begin(), keys.end(), 1) != keys.end();
+  const std::string idle = name_metrics(experiment.metrics, true);
+  if (!at_one_key || idle.empty()) return;
+  const JsonValue& place = said_or_whole(value, "metrics");
+  warnings.push_back(to_text(place.place) + ": " + place.pointer +
+                     ": with one key the weight is "
+                     "always 1, so these metrics say nothing at keys 1: " +
+                     idle + "; ask for 2 keys or more, or leave them out");
+}
+
+}  // namespace
+
+bool has_one_key_only(const Experiment& experiment) {
+  if (!experiment.given) return experiment.keys == std::vector<std::int64_t>{1};
+  const Given& given = *experiment.given;
+  if (given.scores.empty()) return given.keys.size() == 1;
+  return std::all_of(given.scores.begin(), given.scores.end(),
+                     [](const std::vector<double>& row) { return row.size() == 1; });
+}
+
+void check_given(const JsonValue& value, const Given& given) {
+  const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
+  if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {
+    refuse(value,
+           "expected either \"scores\" (and \"d\" where a scaling needs it), or \"queries\" "
+           "and \"keys\" (and \"values\"), not a mixture");
+  }
+  if (!has_vectors) return;
+  for (const std::string_view key : {"queries", "keys"}) {
+    if (value.find(key) == nullptr) refuse(value, "the key " + quote(key) + " is missing");
+  }
+  const std::size_t d = given.queries.front().size();
+  check_rows(value, "queries", given.queries, d, "the first query");
+  check_rows(value, "keys", given.keys, d, "the queries");
+  if (given.values.empty()) return;
+  check_rows(value, "values", given.values, given.values.front().size(), "the first value row");
+  if (given.values.size() != given.keys.size()) {
+    refuse(*value.find("values"), "found " + std::to_string(given.values.size()) +
+                                      " rows; expected one per key, " +
+                                      std::to_string(given.keys.size()));
+  }
+}
+
+void check_experiment(const JsonValue& value, const Experiment& experiment,
+                      std::vector<std::string>& warnings) {
+  check_scalings(value, experiment);
+  warn_of_one_key(value, experiment, warnings);
+  if (experiment.given) return;
+  check_sampler(value, experiment);
+  check_samples(value, experiment);
+  check_histogram(value, experiment);
+}
+
+void check_config(const JsonValue& value, const Config& config) {
+  double cells = 0;
+  for (const Experiment& experiment : config.experiments) cells += cells_of(experiment);
+  if (cells > kMostCells) {
+    refuse(*value.find("experiments"), "the sweep has " + number_text(cells) +
+                                           " cells (laws x d x keys); allowed are " +
+                                           number_text(kMostCells));
+  }
+}
+
+}  // namespace attnscale

@@ -1,0 +1,31 @@
+// What must hold across several keys of a config, once each of them is right by itself. Every check
+// throws UserError at the value that can be mended.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/json_document.h"
+#include "experiment/experiment.h"
+
+namespace attnscale {
+
+/// Most lines that samples.csv or histogram.csv of one experiment may get, and their largest size.
+inline constexpr double kMostLines = 1e7;
+inline constexpr double kMostBytes = 1024.0 * 1024 * 1024;
+
+/// True where no query has a second key, drawn or given.
+bool has_one_key_only(const Experiment& experiment);
+
+/// Which numbers of `given` go together, and their shapes.
+void check_given(const JsonValue& value, const Given& given);
+
+/// Sampler against laws, scalings against given scores, the size of samples and histograms. Adds
+/// what is allowed but worth telling to `warnings`.
+void check_experiment(const JsonValue& value, const Experiment& experiment,
+                      std::vector<std::string>& warnings);
+
+/// The size of the whole sweep.
+void check_config(const JsonValue& value, const Config& config);
+
+}  // namespace attnscale

@@ -1,0 +1,222 @@
+// The field table as JSON Schema (draft-07), for editors and other tools. What holds across several
+// keys (limits of one sampler, shapes that must agree) only the reader checks.
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "app/config.h"
+#include "app/config_fields.h"
+
+namespace attnscale {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNamePattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$";
+
+Json object_schema(FieldPlace place);
+
+Json reference_to(const char* definition) {
+  return {{"$ref", std::string("#/definitions/") + definition}};
+}
+
+/// A number of the schema; whole ones without a fraction.
+Json number_json(double number) {
+  const auto whole = static_cast<std::int64_t>(number);
+  return static_cast<double>(whole) == number ? Json(whole) : Json(number);
+}
+
+Json bounded(const char* type, const FieldBounds& bounds) {
+  Json schema = {{"type", type}};
+  const bool open_below = bounds.ends != Ends::kIncluded;
+  const bool open_above = bounds.ends == Ends::kBothExcluded;
+  if (bounds.least > -std::numeric_limits<double>::max()) {
+    schema[open_below ? "exclusiveMinimum" : "minimum"] = number_json(bounds.least);
+  }
+  if (bounds.most < std::numeric_limits<double>::max()) {
+    schema[open_above ? "exclusiveMaximum" : "maximum"] = number_json(bounds.most);
+  }
+  return schema;
+}
+
+Json list_of(Json item) {
+  return {{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}};
+}
+
+Json distinct_list_of(Json item) {
+  Json schema = list_of(std::move(item));
+  schema["uniqueItems"] = true;
+  return schema;
+}
+
+Json choice(const ConfigField& field) {
+  Json names = Json::array();
+  for (const std::string_view name : field.choices.names()) names.push_back(name);
+  return {{"enum", std::move(names)}};
+}
+
+/// A number, a list or a range of them.
+Json axis(const char* type, const FieldBounds& bounds) {
+  const Json one = bounded(type, bounds);
+  return {{"anyOf", Json::array({one, distinct_list_of(one), reference_to("range")})}};
+}
+
+/// Laws by name alone: those without parameters.
+Json plain_law_names() {
+  Json names = Json::array();
+  for (const LawRow& row : law_table()) {
+    if (row.parameters.empty()) names.push_back(row.name);
+  }
+  return {{"enum", std::move(names)}};
+}
+
+Json value_schema(const ConfigField& field) {
+  switch (field.type) {
+    case FieldType::kText:
+      return {{"type", "string"}};
+    case FieldType::kName:
+      return {{"type", "string"}, {"pattern", kNamePattern}};
+    case FieldType::kChoice:
+      return choice(field);
+    case FieldType::kInteger:
+      return bounded("integer", field.bounds);
+    case FieldType::kNumber:
+      return bounded("number", field.bounds);
+    case FieldType::kIntegerAxis:
+      return axis("integer", field.bounds);
+    case FieldType::kNumberAxis:
+      return axis("number", field.bounds);
+    case FieldType::kChoiceList:
+      return distinct_list_of(choice(field));
+    case FieldType::kMetrics:
+      return {{"anyOf", Json::array({Json{{"const", "all"}}, distinct_list_of(choice(field))})}};
+    case FieldType::kScalings:
+      return distinct_list_of({{"anyOf", Json::array({choice(field), reference_to("scaling")})}});
+    case FieldType::kEntries: {
+      const Json one = {{"anyOf", Json::array({plain_law_names(), reference_to("entries")})}};
+      return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
+    }
+    case FieldType::kRows:
+      return list_of(list_of({{"type", "number"}}));
+    case FieldType::kGiven:
+      return reference_to("given");
+    case FieldType::kExperiments:
+      return list_of(reference_to("experiment"));
+  }
+  return {};
+}
+
+Json field_schema(const ConfigField& field) {
+  Json schema = {{"description", field.help}};
+  schema.update(value_schema(field));
+  if (!field.fallback.empty()) schema["default"] = Json::parse(field.fallback);
+  return schema;
+}
+
+Json object_schema(FieldPlace place) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const ConfigField& field : fields_of(place)) {
+    properties[std::string(field.name)] = field_schema(field);
+    if (field.use == FieldUse::kRequired) required.push_back(field.name);
+  }
+  Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+Json required(std::initializer_list<const char*> keys) {
+  return {{"required", Json(std::vector<std::string>(keys.begin(), keys.end()))}};
+}
+
+/// Beside `given` nothing is drawn; without it, `d` must be said.
+Json experiment_schema() {
+  Json schema = object_schema(FieldPlace::kInExperiment);
+  Json drawn_keys = Json::array();
+  Json required_keys = Json::array();
+  for (const ConfigField& field : fields_of(FieldPlace::kInExperiment)) {
+    if (field.use == FieldUse::kIfDrawn || field.use == FieldUse::kRequiredIfDrawn) {
+      drawn_keys.push_back(required({field.name.data()}));
+    }
+    if (field.use == FieldUse::kRequiredIfDrawn) required_keys.push_back(field.name);
+  }
+  schema["if"] = required({"given"});
+  schema["then"] = {{"not", {{"anyOf", std::move(drawn_keys)}}}};
+  schema["else"] = {{"required", std::move(required_keys)}};
+  return schema;
+}
+
+/// The keys of entries, and for each law those of its parameters.
+Json entries_schema() {
+  Json schema = object_schema(FieldPlace::kInEntries);
+  Json laws = Json::array();
+  for (const LawRow& row : law_table()) {
+    Json properties = {{"law", {{"const", row.name}}}};
+    Json keys = Json::array();
+    for (const std::string_view key : field_names(FieldPlace::kInEntries)) {
+      if (key != "law") properties[std::string(key)] = true;
+    }
+    for (const LawParameter& parameter : row.parameters) {
+      const FieldBounds bounds = {parameter.above, parameter.at_most, Ends::kLeastExcluded};
+      Json property = {{"description", parameter.help}};
+      property.update(axis("number", bounds));
+      properties[std::string(parameter.name)] = std::move(property);
+      keys.push_back(parameter.name);
+    }
+    Json law = {{"properties", std::move(properties)}, {"additionalProperties", false}};
+    if (!keys.empty()) {
+      keys.push_back("law");
+      law["required"] = std::move(keys);
+    }
+    laws.push_back(std::move(law));
+  }
+  schema.erase("additionalProperties");  // each law says which keys it takes
+  schema["anyOf"] = std::move(laws);
+  return schema;
+}
+
+/// A name of its own, or `like` alone.
+Json scaling_schema() {
+  Json schema = object_schema(FieldPlace::kInScaling);
+  Json known = Json::array();
+  for (const ScalingRow& row : scaling_table()) known.push_back(row.name);
+  schema["properties"]["name"]["not"] = {{"enum", std::move(known)}};
+  Json like_alone = required({"like"});
+  like_alone["maxProperties"] = 1;
+  schema["anyOf"] = Json::array({required({"name"}), std::move(like_alone)});
+  return schema;
+}
+
+Json range_schema() {
+  Json schema = object_schema(FieldPlace::kInRange);
+  schema["oneOf"] = Json::array({required({"times"}), required({"step"})});
+  return schema;
+}
+
+Json given_schema() {
+  Json schema = object_schema(FieldPlace::kInGiven);
+  Json scores = required({"scores"});
+  scores["not"] = {
+      {"anyOf", Json::array({required({"queries"}), required({"keys"}), required({"values"})})}};
+  Json vectors = required({"queries", "keys"});
+  vectors["not"] = {{"anyOf", Json::array({required({"scores"}), required({"d"})})}};
+  schema["oneOf"] = Json::array({std::move(scores), std::move(vectors)});
+  return schema;
+}
+
+}  // namespace
+
+std::string config_schema() {
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", "attnscale config"},
+                 {"description", "What attnscale draws, scales, measures and writes."}};
+  schema.update(object_schema(FieldPlace::kInConfig));
+  schema["definitions"] = {{"experiment", experiment_schema()},
+                           {"entries", entries_schema()},
+                           {"scaling", scaling_schema()},
+                           {"range", range_schema()},
+                           {"given", given_schema()}};
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace attnscale

@@ -1,0 +1,196 @@
+// A resolved config as JSON text, every default written out.
+#include <algorithm>
+#include <functional>
+
+#include "app/config.h"
+#include "app/config_values.h"
+
+namespace attnscale {
+namespace {
+
+/// `[a, b, c]` from texts that are JSON already.
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (const std::string& item : items) text += (text.size() > 1 ? ", " : "") + item;
+  return text + "]";
+}
+
+std::string numbers_text(const std::vector<double>& numbers) {
+  std::vector<std::string> items;
+  items.reserve(numbers.size());
+  for (const double number : numbers) items.push_back(number_text(number));
+  return list_text(items);
+}
+
+std::string numbers_text(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> items;
+  for (const std::int64_t number : numbers) items.push_back(std::to_string(number));
+  return list_text(items);
+}
+
+std::string rows_text(const std::vector<std::vector<double>>& rows) {
+  std::vector<std::string> items;
+  items.reserve(rows.size());
+  for (const std::vector<double>& row : rows) items.push_back(numbers_text(row));
+  return list_text(items);
+}
+
+/// The members of an object, a line each.
+class ObjectText {
+ public:
+  explicit ObjectText(std::string indent) : indent_(std::move(indent)) {}
+
+  void add(std::string_view key, const std::string& value) {
+    text_ += (text_.empty() ? "" : ",\n") + indent_ + "  " + quote(key) + ": " + value;
+  }
+  std::string finish() const { return "{\n" + text_ + "\n" + indent_ + "}"; }
+
+ private:
+  std::string indent_;
+  std::string text_;
+};
+
+/// One object of a list: neighbours with one name and a value each are a sweep.
+template <typename Named>
+std::vector<std::vector<Named>> group_sweeps(const std::vector<Named>& all) {
+  std::vector<std::vector<Named>> groups;
+  for (const Named& one : all) {
+    const bool joins = !groups.empty() && one.value && groups.back().front().name == one.name;
+    if (!joins) groups.emplace_back();
+    groups.back().push_back(one);
+  }
+  return groups;
+}
+
+template <typename Named>
+std::string sweep_text(const std::vector<Named>& group) {
+  std::vector<double> values;
+  for (const Named& one : group) values.push_back(*one.value);
+  return numbers_text(values);
+}
+
+/// True where `number` of every member is what the sweep says.
+template <typename Named>
+bool is_swept(const std::vector<Named>& group, const std::function<double(const Named&)>& number) {
+  return std::all_of(group.begin(), group.end(),
+                     [&](const Named& one) { return one.value && *one.value == number(one); });
+}
+
+std::string entries_text(const std::vector<Entries>& group) {
+  const Law& law = group.front().queries;
+  bool swept = false;
+  const auto number = [&](std::string_view key, const std::function<double(const Entries&)>& get) {
+    const bool here = !swept && is_swept<Entries>(group, get);
+    swept = swept || here;
+    return ", " + quote(key) + ": " + (here ? sweep_text(group) : number_text(get(group.front())));
+  };
+  std::string text =
+      "{\"law\": " + quote(law.row->name) + ", \"name\": " + quote(group.front().name);
+  text += number("mean", [](const Entries& one) { return one.queries.mean; });
+  text += number("sd", [](const Entries& one) { return one.queries.sd; });
+  for (std::size_t i = 0; i < law.row->parameters.size(); ++i) {
+    text += number(law.row->parameters[i].name,
+                   [i](const Entries& one) { return one.queries.parameters[i]; });
+  }
+  return text + "}";
+}
+
+/// The power to write beside `start` for a sweep of powers, which are said relative to it.
+bool is_power_sweep_from(const std::vector<Scaling>& group, const ScalingRow& start) {
+  return std::all_of(group.begin(), group.end(), [&](const Scaling& one) {
+    return one.value && start.multiplier == 1 && start.d_power + *one.value == one.d_power;
+  });
+}
+
+std::string scaling_text(const std::vector<Scaling>& group) {
+  const Scaling& first = group.front();
+  if (find_scaling(first.name) == first) return quote(first.name);
+  const std::string name = "{\"name\": " + quote(first.name);
+  const std::string multiplier = ", \"multiplier\": " + number_text(first.multiplier);
+  const std::string power = ", \"d_power\": " + number_text(first.d_power);
+  if (!first.value) return name + multiplier + power + "}";
+  if (is_swept<Scaling>(group, [](const Scaling& one) { return one.multiplier; })) {
+    return name + ", \"multiplier\": " + sweep_text(group) + power + "}";
+  }
+  if (is_swept<Scaling>(group, [](const Scaling& one) { return one.d_power; })) {
+    return name + multiplier + ", \"d_power\": " + sweep_text(group) + "}";
+  }
+  // Swept beside "like": the values say how far each power is from that scaling's.
+  for (const ScalingRow& start : scaling_table()) {
+    if (is_power_sweep_from(group, start)) {
+      return name + ", \"like\": " + quote(start.name) + multiplier +
+             ", \"d_power\": " + sweep_text(group) + "}";
+    }
+  }
+  // Swept multipliers of a scaling that has one itself.
+  for (const ScalingRow& start : scaling_table()) {
+    if (is_swept<Scaling>(group,
+                          [&](const Scaling& one) { return one.multiplier / start.multiplier; })) {
+      return name + ", \"like\": " + quote(start.name) + ", \"multiplier\": " + sweep_text(group) +
+             ", \"d_power\": " + number_text(first.d_power - start.d_power) + "}";
+    }
+  }
+  throw std::logic_error("a scaling whose swept number is neither its multiplier nor its power");
+}
+
+std::string given_text(const Given& given) {
+  ObjectText text("      ");
+  if (given.d) text.add("d", std::to_string(*given.d));
+  if (!given.scores.empty()) text.add("scores", rows_text(given.scores));
+  if (!given.queries.empty()) text.add("queries", rows_text(given.queries));
+  if (!given.keys.empty()) text.add("keys", rows_text(given.keys));
+  if (!given.values.empty()) text.add("values", rows_text(given.values));
+  return text.finish();
+}
+
+void add_draws(ObjectText& text, const Experiment& experiment) {
+  std::vector<std::string> entries;
+  for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
+  text.add("sampler", quote(experiment.sampler->name));
+  text.add("d", numbers_text(experiment.d));
+  text.add("keys", numbers_text(experiment.keys));
+  text.add("entries", list_text(entries));
+  text.add("queries", std::to_string(experiment.queries));
+}
+
+std::string experiment_text(const Experiment& experiment) {
+  ObjectText text("    ");
+  text.add("name", quote(experiment.name));
+  if (experiment.given) {
+    text.add("given", given_text(*experiment.given));
+  } else {
+    add_draws(text, experiment);
+  }
+  std::vector<std::string> scalings;
+  for (const auto& group : group_sweeps(experiment.scalings)) {
+    scalings.push_back(scaling_text(group));
+  }
+  text.add("scalings", list_text(scalings));
+  std::vector<std::string> metrics;
+  for (const MetricRow* row : experiment.metrics) metrics.push_back(quote(row->name));
+  if (!metrics.empty()) text.add("metrics", list_text(metrics));
+  text.add("saturated_above", number_text(experiment.saturated_above));
+  std::vector<std::string> histogram;
+  for (const std::string& name : experiment.histogram) histogram.push_back(quote(name));
+  if (!histogram.empty()) text.add("histogram", list_text(histogram));
+  if (!experiment.given) text.add("samples", std::to_string(experiment.samples));
+  return "    " + text.finish();
+}
+
+}  // namespace
+
+std::string to_json_text(const Config& config) {
+  ObjectText text("");
+  text.add("name", quote(config.name));
+  text.add("description", quote(config.description));
+  text.add("seed", std::to_string(config.seed));
+  text.add("reference", config.reference == ReferenceMode::kOff ? quote("off") : quote("auto"));
+  std::string experiments;
+  for (const Experiment& experiment : config.experiments) {
+    experiments += (experiments.empty() ? "" : ",\n") + experiment_text(experiment);
+  }
+  text.add("experiments", "[\n" + experiments + "\n  ]");
+  return text.finish() + "\n";
+}
+
+}  // namespace attnscale

@@ -1,0 +1,24 @@
+// The name somebody meant when they misspelt one. Knows letters, not what the names stand for.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attnscale {
+
+/// Single-character insertions, deletions, replacements and swaps of neighbours that turn one word
+/// into the other (optimal string alignment), upper and lower case taken as equal.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The nearest of `names`, the first of equals, or nothing where none is near: at most a third of
+/// the letters may differ, but one always may.
+std::optional<std::string_view> nearest_name(std::string_view wrong,
+                                             std::span<const std::string_view> names);
+
+/// ` unknown WHAT "wrong"; did you mean "right"? Allowed: a, b, c` without the leading blank.
+std::string unknown_name(std::string_view what, std::string_view wrong,
+                         std::span<const std::string_view> names);
+
+}  // namespace attnscale
