@@ -12,9 +12,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(LookFor, AnswersTheLessonsFourQuestions) {
-  const RunRows run = lesson_run();
+  const Results run = lesson_run();
   EXPECT_THAT(
-      look_for(run.summary, run.crossings),
+      look_for(run.rows, run.crossings),
       ElementsAre("1 raw spread 2.00 8.03 31.94 against sqrt(d) 2 8 32; after the division 0.998 "
                   "to 1.004",
                   "2 unscaled, one key gets more than 0.9 of the weight: on average from d = 101, "
@@ -26,20 +26,20 @@ TEST(LookFor, AnswersTheLessonsFourQuestions) {
 }
 
 TEST(LookFor, SaysWhereACrossingLiesOutsideTheGrid) {
-  const RunRows run = lesson_run();
+  const Results run = lesson_run();
   const std::vector<CrossingRow> crossings = {
       crossing_row("mean", 0.9, std::nullopt, "not_reached"),
       crossing_row("median", 0.9, std::nullopt, "below")};
-  EXPECT_THAT(look_for(run.summary, crossings)[1],
+  EXPECT_THAT(look_for(run.rows, crossings)[1],
               HasSubstr("on average not reached by d = 1024, for half the queries from below "
                         "d = 4"));
 }
 
 TEST(LookFor, TakesCrossingsOfTheSameNumbersOnly) {
-  const RunRows run = lesson_run();
+  const Results run = lesson_run();
   CrossingRow other = crossing_row("mean", 0.9, 50, "ok");
   other.key.keys = 64;
-  EXPECT_THAT(look_for(run.summary, {&other, 1}),
+  EXPECT_THAT(look_for(run.rows, {&other, 1}),
               testing::Not(testing::Contains(HasSubstr("unscaled, one key"))));
 }
 

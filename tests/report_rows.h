@@ -59,27 +59,27 @@ inline CrossingRow crossing_row(const std::string& statistic, double level, std:
 }
 
 /// Spreads at three sizes and, for 8 keys, top weight and slope at two.
-inline RunRows lesson_run() {
-  RunRows run;
+inline Results lesson_run() {
+  Results run;
   for (const std::int64_t d : {4, 64, 1024}) {
     const double root = std::sqrt(static_cast<double>(d));
     const double ratio = d == 4 ? 1 : d == 64 ? 1.004 : 0.998;
-    run.summary.push_back(spread_row(d, "none", root, ratio));
-    run.summary.push_back(spread_row(d, "div_sqrt_d", 1, ratio));
-    run.summary.push_back(spread_row(d, "div_d", 1 / root, ratio));
+    run.rows.push_back(spread_row(d, "none", root, ratio));
+    run.rows.push_back(spread_row(d, "div_sqrt_d", 1, ratio));
+    run.rows.push_back(spread_row(d, "div_d", 1 / root, ratio));
   }
-  run.summary.push_back(query_row(4, "none", "top_weight", 0.58, 0.56));
-  run.summary.push_back(query_row(4, "none", "slope", 0.19, 0.21));
-  run.summary.push_back(query_row(4, "div_sqrt_d", "top_weight", 0.36, 0.34));
-  run.summary.push_back(query_row(4, "div_sqrt_d", "slope", 0.215, 0.222));
-  run.summary.push_back(query_row(4, "div_d", "top_weight", 0.23, 0.22));
-  run.summary.push_back(query_row(4, "div_d", "slope", 0.175, 0.17));
-  run.summary.push_back(query_row(1024, "none", "top_weight", 0.968, 1));
-  run.summary.push_back(query_row(1024, "none", "slope", 0.0163, 7.7e-07));
-  run.summary.push_back(query_row(1024, "div_sqrt_d", "top_weight", 0.361, 0.34));
-  run.summary.push_back(query_row(1024, "div_sqrt_d", "slope", 0.214, 0.2213));
-  run.summary.push_back(query_row(1024, "div_d", "top_weight", 0.1311, 0.131));
-  run.summary.push_back(query_row(1024, "div_d", "slope", 0.114, 0.1138));
+  run.rows.push_back(query_row(4, "none", "top_weight", 0.58, 0.56));
+  run.rows.push_back(query_row(4, "none", "slope", 0.19, 0.21));
+  run.rows.push_back(query_row(4, "div_sqrt_d", "top_weight", 0.36, 0.34));
+  run.rows.push_back(query_row(4, "div_sqrt_d", "slope", 0.215, 0.222));
+  run.rows.push_back(query_row(4, "div_d", "top_weight", 0.23, 0.22));
+  run.rows.push_back(query_row(4, "div_d", "slope", 0.175, 0.17));
+  run.rows.push_back(query_row(1024, "none", "top_weight", 0.968, 1));
+  run.rows.push_back(query_row(1024, "none", "slope", 0.0163, 7.7e-07));
+  run.rows.push_back(query_row(1024, "div_sqrt_d", "top_weight", 0.361, 0.34));
+  run.rows.push_back(query_row(1024, "div_sqrt_d", "slope", 0.214, 0.2213));
+  run.rows.push_back(query_row(1024, "div_d", "top_weight", 0.1311, 0.131));
+  run.rows.push_back(query_row(1024, "div_d", "slope", 0.114, 0.1138));
   run.crossings = {crossing_row("mean", 0.5, std::nullopt, "below"),
                    crossing_row("mean", 0.9, 100.9, "ok"), crossing_row("median", 0.9, 33.4, "ok")};
   return run;

@@ -18,7 +18,7 @@ std::string title_of(const std::string& metric) {
   return metric;
 }
 
-std::string text_of(const RunRows& run, std::size_t width = 100) {
+std::string text_of(const Results& run, std::size_t width = 100) {
   return report(run, {ReportForm::kText, width, title_of});
 }
 
@@ -57,8 +57,8 @@ TEST(Report, PutsScalingsDownWhereTablesOfAllScalingsAreTooWide) {
 }
 
 TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
-  RunRows run;
-  run.summary = {spread_row(64, "none", 8, 1), spread_row(64, "div_sqrt_d", 1, 1)};
+  Results run;
+  run.rows = {spread_row(64, "none", 8, 1), spread_row(64, "div_sqrt_d", 1, 1)};
   EXPECT_EQ(text_of(run),
             "spread: normal entries, d = 64, 1 key, 10,000 queries\n\n"
             "  scaling                 logit_sd\n"
@@ -70,16 +70,16 @@ TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
 }
 
 TEST(Report, HasOneTablePerNumberOfKeysAndPutsKeysDownWhereThereIsOneSize) {
-  RunRows run;
+  Results run;
   for (const std::int64_t keys : {2, 1024}) {
     for (const std::int64_t d : {4, 16}) {
-      run.summary.push_back(query_row(d, "none", "top_weight", 0.6, 0.6));
-      run.summary.back().key.keys = keys;
+      run.rows.push_back(query_row(d, "none", "top_weight", 0.6, 0.6));
+      run.rows.back().key.keys = keys;
     }
   }
   EXPECT_THAT(text_of(run), AllOf(HasSubstr("softmax: normal entries, 2 keys, 10,000 queries\n"),
                                   HasSubstr("softmax: normal entries, 1,024 keys, 10,000")));
-  std::erase_if(run.summary, [](const ResultRow& row) { return row.key.d == 16; });
+  std::erase_if(run.rows, [](const ResultRow& row) { return row.key.d == 16; });
   EXPECT_THAT(text_of(run), AllOf(HasSubstr("softmax: normal entries, d = 4, 10,000 queries\n"),
                                   HasSubstr("  keys              none\n"
                                             "     2  0.6000 +- 0.0012\n"
@@ -87,12 +87,12 @@ TEST(Report, HasOneTablePerNumberOfKeysAndPutsKeysDownWhereThereIsOneSize) {
 }
 
 TEST(Report, ShowsTheNumberOfASweptScalingOrLaw) {
-  RunRows run;
+  Results run;
   for (const double value : {30.0, 50.0}) {
-    run.summary.push_back(query_row(4, "soft_cap", "top_weight", 0.6, 0.6));
-    run.summary.back().key.scaling_value = value;
-    run.summary.back().key.entries = "student_t";
-    run.summary.back().key.entries_value = 5;
+    run.rows.push_back(query_row(4, "soft_cap", "top_weight", 0.6, 0.6));
+    run.rows.back().key.scaling_value = value;
+    run.rows.back().key.entries = "student_t";
+    run.rows.back().key.entries_value = 5;
   }
   EXPECT_THAT(text_of(run),
               AllOf(HasSubstr("softmax: student_t 5 entries, d = 4, 8 keys"),
@@ -100,14 +100,14 @@ TEST(Report, ShowsTheNumberOfASweptScalingOrLaw) {
 }
 
 TEST(Report, MakesEveryStatusOtherThanOkVisible) {
-  RunRows run = lesson_run();
-  ASSERT_EQ(run.summary[0].metric, "logit_sd");
-  run.summary[0].status = "degenerate";
-  run.summary[3].estimate.reset();
-  run.summary[3].std_error.reset();
-  run.summary[3].status = "nonfinite";
-  run.summary[9].status = "converged";
-  run.summary[11].status = "max_queries";
+  Results run = lesson_run();
+  ASSERT_EQ(run.rows[0].metric, "logit_sd");
+  run.rows[0].status = "degenerate";
+  run.rows[3].estimate.reset();
+  run.rows[3].std_error.reset();
+  run.rows[3].status = "nonfinite";
+  run.rows[9].status = "converged";
+  run.rows[11].status = "max_queries";
   EXPECT_THAT(text_of(run, 120),
               AllOf(HasSubstr("2.000 +- 0.014 [2] degenerate"), HasSubstr("  64  nonfinite"),
                     HasSubstr("0.3600 +- 0.0012 max_queries"),
@@ -116,7 +116,7 @@ TEST(Report, MakesEveryStatusOtherThanOkVisible) {
 }
 
 TEST(Report, PrintsGivenNumbersQueryByQuery) {
-  RunRows run;
+  Results run;
   // The lesson's softmax(16, 8, 0) and its output with values (1,0), (0,1), (1,1).
   run.weights = {{"lesson", 0, 0, "none", 0, 16, 16, 0.99966454, 0.00033534},
                  {"lesson", 0, 0, "none", 1, 8, 8, 0.000335351, 0.00033524},
@@ -136,7 +136,7 @@ TEST(Report, PrintsGivenNumbersQueryByQuery) {
 }
 
 TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
-  RunRows run;
+  Results run;
   for (std::int64_t query = 0; query < 10; ++query) {
     for (std::int64_t key = 0; key < 40; ++key) {
       run.weights.push_back({"big", 0, query, "none", key, 0, 0, 0.025, 0.024375});

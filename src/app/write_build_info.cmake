@@ -2,7 +2,7 @@
 # attnscale_build_info at every build, so that the commit is the one being compiled and not the one
 # that was configured; OUTPUT is rewritten only when something changed, so nothing recompiles in vain.
 #
-#   cmake -DOUTPUT=... -DSOURCE_DIR=... -DCOMPILER=... -DBUILD_TYPE=... -DBOOST=... -DNLOHMANN_JSON=...
+#   cmake -DOUTPUT=... -DSOURCE_DIR=... -DVERSION=... -DCOMPILER=... -DBUILD_TYPE=... -DBOOST=... -DNLOHMANN_JSON=...
 #         -DHIGHWAY=... -DRANDOM123=... -P write_build_info.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -33,6 +33,7 @@ file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
 
 namespace attnscale::build {
 
+inline constexpr char kVersion[] = "@VERSION@";
 inline constexpr char kGitCommit[] = "@commit@";  // "unknown" outside a repository
 inline constexpr bool kGitDirty = @dirty@;  // a tracked file differed from that commit
 inline constexpr char kCompiler[] = "@COMPILER@";

@@ -63,7 +63,7 @@ void work(const Plan& plan, const ExecutorOptions& options, const StopSignal& st
       state.tree.add({0, task->block}, std::move(moments));
       state.counts.merge(counts);
     }
-    if (options.progress) options.progress(values->queries);
+    if (options.progress) options.progress(task->cell, values->queries);
   }
 }
 

@@ -14,8 +14,9 @@ namespace attnscale {
 
 struct ExecutorOptions {
   int threads = 1;
-  StopSignal stop;                                     ///< asked between tiles; may be empty
-  std::function<void(std::int64_t queries)> progress;  ///< told after each block, from any thread
+  StopSignal stop;  ///< asked between tiles; may be empty
+  /// Told of each block done, from any thread: its cell's place in the plan and its queries.
+  std::function<void(std::size_t cell, std::int64_t queries)> progress;
 };
 
 /// The tallies of all cells, in the plan's order; `finished` is false where `stop` ended the run.

@@ -116,15 +116,7 @@ void fill_per_query(const MetricRow& metric, const Moments& moments, const Metri
 
 ResultRow start_row(const Config& config, const Cell& cell, const Scaling& scaling) {
   ResultRow row;
-  row.key = {config.name,
-             static_cast<std::int64_t>(config.seed),
-             config.experiments[cell.experiment].name,
-             cell.draw.entries.name,
-             cell.draw.entries.value,
-             cell.draw.d,
-             cell.draw.keys,
-             scaling.name,
-             scaling.value};
+  row.key = key_of(config, cell, scaling);
   return row;
 }
 

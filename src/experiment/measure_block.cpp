@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiment/histogram.h"
 #include "numerics/power_sums.h"
 
 namespace attnscale {
@@ -45,7 +46,8 @@ void measure_group(const std::vector<const MetricRow*>& metrics, const Experimen
 }
 
 BlockValues empty_values(std::int64_t queries, std::size_t scalings,
-                         const std::vector<const MetricRow*>& metrics, int powers) {
+                         const std::vector<const MetricRow*>& metrics, int powers,
+                         std::size_t quantities) {
   const std::vector<double> column(static_cast<std::size_t>(queries));
   BlockValues values;
   values.queries = queries;
@@ -56,8 +58,41 @@ BlockValues empty_values(std::int64_t queries, std::size_t scalings,
       if (metrics[m]->complement) complements[m] = column;
     }
   }
+  values.histograms.resize(scalings * quantities);
   values.logit_powers.assign(scalings, std::vector(static_cast<std::size_t>(powers), column));
   return values;
+}
+
+// Counts the scores and logits of a tile where their histograms are asked for.
+void count_tile(const Experiment& experiment, const Cell& cell, std::size_t scaling,
+                const ScoreTile& tile, std::span<const double> logits, BlockValues& values) {
+  for (std::size_t i = 0; i < experiment.histogram.size(); ++i) {
+    const std::string& quantity = experiment.histogram[i];
+    if (quantity != "score" && quantity != "logit") continue;
+    const HistogramBins bins(quantity, cell, experiment.scalings[scaling]);
+    const std::span<const double> numbers = quantity == "score" ? tile.scores : logits;
+    const auto stride = static_cast<std::size_t>(padded(tile.queries));
+    for (std::size_t start = 0; start < numbers.size(); start += stride) {
+      bins.count(numbers.subspan(start, static_cast<std::size_t>(tile.queries)),
+                 values.histograms[scaling * experiment.histogram.size() + i]);
+    }
+  }
+}
+
+// Counts the finished columns of metrics where their histograms are asked for.
+void count_metrics(const Experiment& experiment, const Cell& cell,
+                   const std::vector<const MetricRow*>& metrics, BlockValues& values) {
+  std::size_t place = 0;
+  for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
+    for (const std::string& quantity : experiment.histogram) {
+      std::vector<std::int64_t>& counts = values.histograms[place++];
+      const auto metric = std::find(metrics.begin(), metrics.end(), find_metric(quantity));
+      if (metric == metrics.end()) continue;
+      const auto column = static_cast<std::size_t>(metric - metrics.begin());
+      HistogramBins(quantity, cell, experiment.scalings[s])
+          .count(values.metrics[s][column], counts);
+    }
+  }
 }
 
 }  // namespace
@@ -92,7 +127,8 @@ std::optional<BlockValues> measure_block(const Experiment& experiment, const Cel
   const int powers = logit_powers(experiment);
   const std::int64_t queries = cell.queries_in(block);
 
-  BlockValues values = empty_values(queries, experiment.scalings.size(), metrics, powers);
+  BlockValues values = empty_values(queries, experiment.scalings.size(), metrics, powers,
+                                    experiment.histogram.size());
   std::vector<ScalingState> states(experiment.scalings.size());
   for (std::size_t s = 0; s < states.size(); ++s) {
     states[s].logit_per_score = multiplier_at(experiment.scalings[s], draw.d);
@@ -111,6 +147,7 @@ std::optional<BlockValues> measure_block(const Experiment& experiment, const Cel
         state.powers.start(tile.queries, powers);
       }
       apply_scaling(experiment.scalings[s], draw.d, tile.scores, logits);
+      count_tile(experiment, cell, s, tile, logits, values);
       state.softmax.add_keys(logits, tile.keys);
       state.powers.add_keys(logits, tile.keys, state.centre);
       if (tile.first_key + tile.keys == draw.keys) {
@@ -122,6 +159,7 @@ std::optional<BlockValues> measure_block(const Experiment& experiment, const Cel
     return !abandoned;
   });
   if (abandoned) return std::nullopt;
+  count_metrics(experiment, cell, metrics, values);
   return values;
 }
 

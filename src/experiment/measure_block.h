@@ -31,6 +31,8 @@ struct BlockValues {
   std::vector<std::vector<std::vector<double>>> complements;
   /// logit_powers[scaling][k]: mean over keys of (logit - logit_centre)^(k + 1).
   std::vector<std::vector<std::vector<double>>> logit_powers;
+  /// histograms[scaling * quantities + quantity]: counts as HistogramBins makes them.
+  std::vector<std::vector<std::int64_t>> histograms;
 };
 
 /// Asked between tiles; true abandons the block.

@@ -66,58 +66,83 @@ double jacobian_norm(const Query& q, const Context& c) {
   return std::sqrt(diagonal + pairs);
 }
 
-constexpr MetricRow statistic(std::string_view name, std::string_view help,
-                              std::string_view title) {
-  return {
-      name,    "logit", help, title, MetricKind::kLogitStatistic, false, false, Resolution::kValue,
-      nullptr, nullptr};
-}
-
-constexpr MetricRow of_weights(std::string_view name, std::string_view unit, std::string_view help,
-                               std::string_view title,
-                               double (*measure)(const Query&, const Context&)) {
-  return {name,    unit,   help, title, MetricKind::kPerQuery, true, false, Resolution::kValue,
-          measure, nullptr};
-}
-
-constexpr MetricRow near_one(MetricRow row, double (*complement)(const Query&, const Context&)) {
-  row.resolution = Resolution::kValueAndComplement;
-  row.complement = complement;
-  return row;
-}
-
-constexpr MetricRow fraction(MetricRow row) {
-  row.is_fraction = true;
-  return row;
-}
-
-constexpr MetricRow of_one_key(MetricRow row) {
-  row.needs_two_keys = false;
-  return row;
-}
-
 constexpr std::array kMetrics{
-    statistic("logit_mean", "mean of all logits", "mean of the logits"),
-    statistic("logit_sd", "standard deviation of all logits", "spread of the logits"),
-    statistic("logit_kurtosis", "kurtosis of all logits; 3 for a normal law",
-              "kurtosis of the logits"),
-    near_one(of_weights("top_weight", "1", "largest weight, max p", "largest weight", top_weight),
-             others_weight),
-    of_weights("slope", "1", "p(1-p) of the top weight p: how it answers its own logit",
-               "slope p(1-p) of the largest weight", slope),
-    of_weights("score_slope", "1", "slope times d logit / d score: what reaches q.k",
-               "slope towards the raw score", score_slope),
-    of_weights("entropy", "nat", "-sum p ln p", "entropy of the weights", entropy),
-    near_one(of_weights("sum_p2", "1", "sum p^2; 1/sum_p2 is the effective number of keys",
-                        "sum of squared weights", sum_p2),
-             pairs_weight),
-    fraction(of_weights("saturated", "1", "1 where the top weight is above saturated_above, else 0",
-                        "share of saturated queries", saturated)),
-    of_weights("margin", "logit", "top logit minus the next", "margin of the top logit", margin),
-    of_one_key(of_weights("max_logit", "logit", "largest absolute logit", "largest absolute logit",
-                          max_logit)),
-    of_weights("jacobian_norm", "1", "Frobenius norm of diag(p) - p p^T",
-               "norm of the softmax Jacobian", jacobian_norm),
+    MetricRow{.name = "logit_mean",
+              .unit = "logit",
+              .help = "mean of all logits",
+              .title = "mean of the logits",
+              .kind = MetricKind::kLogitStatistic},
+    MetricRow{.name = "logit_sd",
+              .unit = "logit",
+              .help = "standard deviation of all logits",
+              .title = "spread of the logits",
+              .kind = MetricKind::kLogitStatistic},
+    MetricRow{.name = "logit_kurtosis",
+              .unit = "1",
+              .help = "kurtosis of all logits; 3 for a normal law",
+              .title = "kurtosis of the logits",
+              .kind = MetricKind::kLogitStatistic},
+    MetricRow{.name = "top_weight",
+              .unit = "1",
+              .help = "largest weight, max p",
+              .title = "largest weight",
+              .measure = top_weight,
+              .complement = others_weight,
+              .needs_two_keys = true},
+    MetricRow{.name = "slope",
+              .unit = "1",
+              .help = "p(1-p) of the top weight p: how it answers its own logit",
+              .title = "slope p(1-p) of the largest weight",
+              .measure = slope,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kLog10},
+    MetricRow{.name = "score_slope",
+              .unit = "1",
+              .help = "slope times d logit / d score: what reaches q.k",
+              .title = "slope towards the raw score",
+              .measure = score_slope,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kLog10},
+    MetricRow{.name = "entropy",
+              .unit = "nat",
+              .help = "-sum p ln p, with 0 ln 0 = 0",
+              .title = "entropy of the weights",
+              .measure = entropy,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kEntropy},
+    MetricRow{.name = "sum_p2",
+              .unit = "1",
+              .help = "sum p^2; 1/sum_p2 is the effective number of keys",
+              .title = "sum of squared weights",
+              .measure = sum_p2,
+              .complement = pairs_weight,
+              .needs_two_keys = true},
+    MetricRow{.name = "saturated",
+              .unit = "1",
+              .help = "1 where the top weight is above saturated_above, else 0",
+              .title = "share of saturated queries",
+              .measure = saturated,
+              .needs_two_keys = true,
+              .is_fraction = true},
+    MetricRow{.name = "margin",
+              .unit = "logit",
+              .help = "top logit minus the next",
+              .title = "margin of the top logit",
+              .measure = margin,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kLogit},
+    MetricRow{.name = "max_logit",
+              .unit = "logit",
+              .help = "largest absolute logit",
+              .title = "largest absolute logit",
+              .measure = max_logit,
+              .axis = HistogramAxis::kLogit},
+    MetricRow{.name = "jacobian_norm",
+              .unit = "1",
+              .help = "Frobenius norm of diag(p) - p p^T",
+              .title = "norm of the softmax Jacobian",
+              .measure = jacobian_norm,
+              .needs_two_keys = true},
 };
 
 }  // namespace

@@ -13,9 +13,13 @@ namespace attnscale {
 /// A metric is one number per query, or one statistic of all logits of a cell and scaling.
 enum class MetricKind { kPerQuery, kLogitStatistic };
 
-/// How a metric's values are binned for quantiles: as they are, or, where they crowd at 0 and at 1,
-/// together with their complement.
-enum class Resolution { kValue, kValueAndComplement };
+/// Over what a histogram of the metric's values is laid out.
+enum class HistogramAxis {
+  kUnit,     ///< 0 to 1
+  kEntropy,  ///< 0 to ln keys
+  kLogit,    ///< 0 to five expected standard deviations of the logits
+  kLog10,    ///< log10 of the value, -20 to 0
+};
 
 /// What a per-query metric may look at beside the softmax sums of its query.
 struct QueryContext {
@@ -28,15 +32,15 @@ struct MetricRow {
   std::string_view name;
   std::string_view unit;   ///< "1", "nat" or "logit"
   std::string_view help;   ///< one line, with the formula
-  std::string_view title;  ///< heading of a table on the screen, in the lesson's words
-  MetricKind kind;
-  bool needs_two_keys;  ///< says nothing with one key, whose weight is always 1
-  bool is_fraction;     ///< 0 or 1 per query: its mean is a fraction
-  Resolution resolution;
+  std::string_view title;  ///< heading of a table, in the lesson's words
+  MetricKind kind = MetricKind::kPerQuery;
   /// The number of one query; nullptr for a statistic of logits.
-  double (*measure)(const SoftmaxQuery& query, const QueryContext& context);
-  /// 1 - measure without cancellation; nullptr unless resolution is kValueAndComplement.
-  double (*complement)(const SoftmaxQuery& query, const QueryContext& context);
+  double (*measure)(const SoftmaxQuery& query, const QueryContext& context) = nullptr;
+  /// 1 - measure without cancellation, for numbers that crowd at 1; nullptr for others.
+  double (*complement)(const SoftmaxQuery& query, const QueryContext& context) = nullptr;
+  bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
+  bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
+  HistogramAxis axis = HistogramAxis::kUnit;
 };
 
 std::span<const MetricRow> metric_table();

@@ -36,6 +36,31 @@ std::int64_t block_queries(std::int64_t keys, std::int64_t work_per_score) {
   return queries;
 }
 
+double expected_seconds(const Experiment& experiment, const Cell& cell) {
+  constexpr double kPerLogit = 4e-9;
+  constexpr double kPerMetric = 20e-9;
+  const auto queries = static_cast<double>(cell.queries);
+  const double scores = queries * static_cast<double>(cell.draw.keys);
+  const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
+  const double drawn = experiment.sampler->draws_entries ? entries : scores;
+  const auto scalings = static_cast<double>(experiment.scalings.size());
+  const auto metrics = static_cast<double>(experiment.metrics.size());
+  return drawn * experiment.sampler->nanoseconds * 1e-9 +
+         scalings * (scores * kPerLogit + queries * metrics * kPerMetric);
+}
+
+ResultKey key_of(const Config& config, const Cell& cell, const Scaling& scaling) {
+  return {config.name,
+          static_cast<std::int64_t>(config.seed),
+          config.experiments[cell.experiment].name,
+          cell.draw.entries.name,
+          cell.draw.entries.value,
+          cell.draw.d,
+          cell.draw.keys,
+          scaling.name,
+          scaling.value};
+}
+
 Plan make_plan(const Config& config) {
   Plan plan{config, {}};
   for (std::size_t i = 0; i < config.experiments.size(); ++i) {

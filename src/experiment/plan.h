@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/result_row.h"
 
 namespace attnscale {
 
@@ -28,6 +29,13 @@ struct Plan {
 };
 
 Plan make_plan(const Config& config);
+
+/// Rough processor seconds that a cell takes: drawing, and scaling, weighing and measuring under
+/// every scaling.
+double expected_seconds(const Experiment& experiment, const Cell& cell);
+
+/// What a line of the results about a cell and scaling begins with.
+ResultKey key_of(const Config& config, const Cell& cell, const Scaling& scaling);
 
 /// Queries in a block: 1024, halved until queries x keys x work is at most 2^26, but at least 8;
 /// work per score is d where every entry is drawn, else 1.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attnscale {
@@ -65,6 +66,32 @@ struct OutputRow {
   std::string scaling;
   std::int64_t component = 0;
   double output = 0;
+};
+
+/// One line of samples.csv: what was measured of one query, metric by metric.
+struct SampleRow {
+  ResultKey key;
+  std::int64_t query = 0;                              ///< within its cell, from 0
+  std::vector<std::pair<std::string, double>> values;  ///< metric and value
+};
+
+/// One line of histogram.csv.
+struct HistogramRow {
+  ResultKey key;
+  std::string metric;
+  std::optional<double> bin_low, bin_high;  ///< nothing beyond the first and the last bin
+  std::int64_t count = 0;
+  std::optional<double> density;  ///< share of the values per unit of the axis
+};
+
+/// Everything a run finds out, in config order.
+struct Results {
+  std::vector<ResultRow> rows;
+  std::vector<CrossingRow> crossings;
+  std::vector<HistogramRow> histogram;
+  std::vector<SampleRow> samples;
+  std::vector<WeightRow> weights;
+  std::vector<OutputRow> outputs;
 };
 
 }  // namespace attnscale

@@ -15,7 +15,7 @@ bool any_law(const Entries&) {
 constexpr std::array kSamplers{
     SamplerRow{"boost",
                "draws every entry with Boost.Random, one at a time: to be read and trusted", true,
-               std::int64_t{1} << 20, std::int64_t{1} << 20, any_law, draw_block_boost},
+               7, std::int64_t{1} << 20, std::int64_t{1} << 20, any_law, draw_block_boost},
 };
 
 }  // namespace

@@ -42,6 +42,15 @@ void add_column(std::span<const double> values, std::span<const double> compleme
   }
 }
 
+void add_counts(const std::vector<std::vector<std::int64_t>>& from,
+                std::vector<std::vector<std::int64_t>>& to) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[i].resize(std::max(to[i].size(), from[i].size()));
+    for (std::size_t bin = 0; bin < from[i].size(); ++bin) to[i][bin] += from[i][bin];
+  }
+}
+
 std::size_t groups_per_scaling(const Experiment& experiment) {
   return (logit_powers(experiment) > 0 ? 1 : 0) + per_query_metrics(experiment).size();
 }
@@ -69,11 +78,13 @@ void CellCounts::add(const BlockValues& values) {
       add_column(values.metrics[s][m], values.complements[s][m], metrics[s * per_scaling + m]);
     }
   }
+  add_counts(values.histograms, histograms);
 }
 
 void CellCounts::merge(const CellCounts& other) {
   metrics.resize(std::max(metrics.size(), other.metrics.size()));
   for (std::size_t i = 0; i < other.metrics.size(); ++i) metrics[i].merge(other.metrics[i]);
+  add_counts(other.histograms, histograms);
 }
 
 CellMoments moments_of(const BlockValues& values) {

@@ -31,9 +31,10 @@ struct MetricCounts {
   friend bool operator==(const MetricCounts&, const MetricCounts&) = default;
 };
 
-/// Order-free part of a cell's tally: counts[scaling * metrics + metric] of the per-query metrics.
+/// Order-free part of a cell's tally.
 struct CellCounts {
-  std::vector<MetricCounts> metrics;
+  std::vector<MetricCounts> metrics;                  ///< scaling by scaling, per-query metrics
+  std::vector<std::vector<std::int64_t>> histograms;  ///< scaling by scaling, quantities
 
   /// Adds the queries of one block.
   void add(const BlockValues& values);

@@ -46,16 +46,16 @@ class ReportText {
 
 }  // namespace
 
-std::string report(const RunRows& run, const ReportStyle& style) {
+std::string report(const Results& run, const ReportStyle& style) {
   const std::size_t width =
       style.form == ReportForm::kMarkdown ? std::numeric_limits<std::size_t>::max() : style.width;
   ReportText text(style);
-  for (const MetricTables& part : metric_tables(run.summary, width, style.metric_title)) {
+  for (const MetricTables& part : metric_tables(run.rows, width, style.metric_title)) {
     text.add_heading(part.heading);
     for (const ScreenTable& table : part.tables) text.add_table(table);
   }
   for (const ScreenTable& table : given_tables(run.weights, run.outputs)) text.add_table(table);
-  const std::vector<std::string> answers = look_for(run.summary, run.crossings);
+  const std::vector<std::string> answers = look_for(run.rows, run.crossings);
   if (!answers.empty()) text.add_list("Look for", answers);
   return text.take();
 }

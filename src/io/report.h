@@ -19,6 +19,6 @@ struct ReportStyle {
 };
 
 /// The whole report of one run, ending with a line end; empty where there are no rows.
-std::string report(const RunRows& run, const ReportStyle& style);
+std::string report(const Results& run, const ReportStyle& style);
 
 }  // namespace attnscale

@@ -72,6 +72,23 @@ constexpr Column<CrossingRow> kCrossingColumns[] = {
     {"status", [](CrossingRow& r) -> Place { return &r.status; }},
 };
 
+constexpr Column<HistogramRow> kHistogramColumns[] = {
+    {"run", [](HistogramRow& r) -> Place { return &r.key.run; }},
+    {"seed", [](HistogramRow& r) -> Place { return &r.key.seed; }},
+    {"experiment", [](HistogramRow& r) -> Place { return &r.key.experiment; }},
+    {"entries", [](HistogramRow& r) -> Place { return &r.key.entries; }},
+    {"entries_value", [](HistogramRow& r) -> Place { return &r.key.entries_value; }},
+    {"d", [](HistogramRow& r) -> Place { return &r.key.d; }},
+    {"keys", [](HistogramRow& r) -> Place { return &r.key.keys; }},
+    {"scaling", [](HistogramRow& r) -> Place { return &r.key.scaling; }},
+    {"scaling_value", [](HistogramRow& r) -> Place { return &r.key.scaling_value; }},
+    {"metric", [](HistogramRow& r) -> Place { return &r.metric; }},
+    {"bin_low", [](HistogramRow& r) -> Place { return &r.bin_low; }},
+    {"bin_high", [](HistogramRow& r) -> Place { return &r.bin_high; }},
+    {"count", [](HistogramRow& r) -> Place { return &r.count; }},
+    {"density", [](HistogramRow& r) -> Place { return &r.density; }},
+};
+
 constexpr Column<WeightRow> kWeightColumns[] = {
     {"experiment", [](WeightRow& r) -> Place { return &r.experiment; }},
     {"head", [](WeightRow& r) -> Place { return &r.head; }},
@@ -217,6 +234,36 @@ Table outputs_table(std::span<const OutputRow> rows) {
   return table_of(rows, kOutputColumns);
 }
 
+Table histogram_table(std::span<const HistogramRow> rows) {
+  return table_of(rows, kHistogramColumns);
+}
+
+Table samples_table(std::span<const SampleRow> rows) {
+  std::vector<ResultRow> keys;
+  std::vector<std::string> metrics;
+  for (const SampleRow& row : rows) {
+    keys.emplace_back().key = row.key;
+    for (const auto& [metric, value] : row.values) {
+      if (std::ranges::find(metrics, metric) == metrics.end()) metrics.push_back(metric);
+    }
+  }
+  Table table = summary_table(keys);
+  table.columns.resize(kKeyColumns);
+  table.columns.emplace_back("query");
+  table.columns.insert(table.columns.end(), metrics.begin(), metrics.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<Value>& values = table.rows[i];
+    values.resize(kKeyColumns);
+    values.emplace_back(rows[i].query);
+    values.resize(table.columns.size());
+    for (const auto& [metric, value] : rows[i].values) {
+      const auto place = std::ranges::find(metrics, metric) - metrics.begin();
+      values[kKeyColumns + 1 + static_cast<std::size_t>(place)] = value;
+    }
+  }
+  return table;
+}
+
 Table wide_table(std::span<const ResultRow> rows) {
   const Table summary = summary_table(rows);
   Table wide;
@@ -263,10 +310,10 @@ std::vector<OutputRow> read_outputs(const std::filesystem::path& path) {
   return read_rows(path, kOutputColumns);
 }
 
-RunRows read_run(const std::filesystem::path& folder) {
+Results read_results(const std::filesystem::path& folder) {
   const auto exists = [&](const char* name) { return std::filesystem::exists(folder / name); };
-  RunRows run;
-  run.summary = read_summary(folder / "summary.csv");
+  Results run;
+  run.rows = read_summary(folder / "summary.csv");
   if (exists("crossings.csv")) run.crossings = read_crossings(folder / "crossings.csv");
   if (exists("weights.csv")) run.weights = read_weights(folder / "weights.csv");
   if (exists("outputs.csv")) run.outputs = read_outputs(folder / "outputs.csv");

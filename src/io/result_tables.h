@@ -20,6 +20,10 @@ Table summary_table(std::span<const ResultRow> rows);
 /// METRIC_median as well. A metric an experiment did not measure is empty in its lines.
 Table wide_table(std::span<const ResultRow> rows);
 
+/// samples.csv: one line per row; the metrics that were measured, in the order they first appear.
+Table samples_table(std::span<const SampleRow> rows);
+
+Table histogram_table(std::span<const HistogramRow> rows);
 Table crossings_table(std::span<const CrossingRow> rows);
 Table weights_table(std::span<const WeightRow> rows);
 Table outputs_table(std::span<const OutputRow> rows);
@@ -32,15 +36,7 @@ std::vector<CrossingRow> read_crossings(const std::filesystem::path& path);
 std::vector<WeightRow> read_weights(const std::filesystem::path& path);
 std::vector<OutputRow> read_outputs(const std::filesystem::path& path);
 
-/// What a finished run found out, as its folder holds it.
-struct RunRows {
-  std::vector<ResultRow> summary;
-  std::vector<CrossingRow> crossings;
-  std::vector<WeightRow> weights;
-  std::vector<OutputRow> outputs;
-};
-
 /// All rows in `folder`. summary.csv must be there; of the others those that a run of its kind has.
-RunRows read_run(const std::filesystem::path& folder);
+Results read_results(const std::filesystem::path& folder);
 
 }  // namespace attnscale

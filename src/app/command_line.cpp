@@ -1,0 +1,374 @@
+#include "app/command_line.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "app/nearest_name.h"
+#include "app/processors.h"
+#include "app/provenance.h"
+#include "app/user_error.h"
+
+namespace attnscale {
+namespace {
+
+namespace po = boost::program_options;
+
+// What the person typed after a command, as text; every conversion says what it wanted.
+class Arguments {
+ public:
+  Arguments(std::string command, po::variables_map options, std::vector<std::string> words)
+      : command_(std::move(command)), options_(std::move(options)), words_(std::move(words)) {}
+
+  const std::vector<std::string>& words() const { return words_; }
+
+  /// The only word, such as the config; `what` names it in the error.
+  const std::string& only_word(const std::string& what) const {
+    if (words_.size() == 1) return words_.front();
+    throw UserError("attnscale " + command_ + ": " +
+                    (words_.empty() ? "no " + what + " given"
+                                    : "one " + what + " wanted, but \"" + words_[1] +
+                                          "\" stands there as well") +
+                    "; see attnscale " + command_ + " --help");
+  }
+
+  bool flag(const char* name) const { return options_[name].as<bool>(); }
+
+  std::optional<std::string> text(const char* name) const {
+    if (!options_.contains(name)) return std::nullopt;
+    return options_[name].as<std::string>();
+  }
+
+  std::vector<std::string> texts(const char* name) const {
+    if (!options_.contains(name)) return {};
+    return options_[name].as<std::vector<std::string>>();
+  }
+
+  std::optional<std::int64_t> whole_number(const char* name, std::int64_t low,
+                                           std::int64_t high) const {
+    const auto found = text(name);
+    if (!found) return std::nullopt;
+    const auto number = parse<std::int64_t>(*found);
+    if (number && *number >= low && *number <= high) return number;
+    refuse(name, *found,
+           "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+
+  template <typename Choice, std::size_t count>
+  Choice choice(const char* name, const std::array<std::pair<const char*, Choice>, count>& choices,
+                Choice otherwise) const {
+    const auto found = text(name);
+    if (!found) return otherwise;
+    std::string allowed;
+    for (const auto& [word, value] : choices) {
+      if (*found == word) return value;
+      allowed += (allowed.empty() ? "" : ", ") + std::string(word);
+    }
+    refuse(name, *found, "one of " + allowed);
+  }
+
+  [[noreturn]] void refuse(const char* name, const std::string& found,
+                           const std::string& wanted) const {
+    throw UserError("attnscale " + command_ + ": --" + name + " wants " + wanted + ", not \"" +
+                    found + "\"");
+  }
+
+  template <typename Number>
+  static std::optional<Number> parse(std::string_view text) {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+  }
+
+ private:
+  std::string command_;
+  po::variables_map options_;
+  std::vector<std::string> words_;
+};
+
+constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
+
+std::vector<Override> overrides_of(const Arguments& arguments) {
+  std::vector<Override> overrides;
+  for (const std::string& text : arguments.texts("set")) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+std::optional<std::uint64_t> seed_of(const Arguments& arguments) {
+  const auto seed = arguments.whole_number("seed", 0, kLargestSeed);
+  if (!seed) return std::nullopt;
+  return static_cast<std::uint64_t>(*seed);
+}
+
+std::optional<Shard> shard_of(const Arguments& arguments) {
+  const auto text = arguments.text("shard");
+  if (!text) return std::nullopt;
+  const std::size_t slash = text->find('/');
+  if (slash != std::string::npos) {
+    const auto index = Arguments::parse<std::int64_t>(std::string_view(*text).substr(0, slash));
+    const auto count = Arguments::parse<std::int64_t>(std::string_view(*text).substr(slash + 1));
+    if (index && count && *index >= 1 && *index <= *count) return Shard{*index, *count};
+  }
+  arguments.refuse("shard", *text, "I/N with I from 1 to N, such as 2/7");
+}
+
+std::optional<double> time_limit_of(const Arguments& arguments) {
+  const auto text = arguments.text("time-limit");
+  if (!text) return std::nullopt;
+  const auto seconds = Arguments::parse<double>(*text);
+  if (seconds && std::isfinite(*seconds) && *seconds > 0) return seconds;
+  arguments.refuse("time-limit", *text, "seconds above 0");
+}
+
+Command build_run(const Arguments& arguments) {
+  RunCommand run;
+  run.config = arguments.only_word("config");
+  run.out = arguments.text("out");
+  if (run.out && run.out->empty()) arguments.refuse("out", "", "a folder");
+  run.overrides = overrides_of(arguments);
+  run.seed = seed_of(arguments);
+  run.threads =
+      static_cast<int>(arguments.whole_number("threads", 1, 1024).value_or(available_processors()));
+  run.shard = shard_of(arguments);
+  run.time_limit_seconds = time_limit_of(arguments);
+  run.progress = arguments.choice(
+      "progress",
+      std::array{std::pair{"auto", ProgressForm::kAuto}, std::pair{"bar", ProgressForm::kBar},
+                 std::pair{"plain", ProgressForm::kPlain},
+                 std::pair{"never", ProgressForm::kNever}},
+      ProgressForm::kAuto);
+  run.verbosity = arguments.flag("quiet") ? Verbosity::kQuiet : Verbosity::kNormal;
+  run.other_run = arguments.flag("force") ? OtherRun::kReplace : OtherRun::kRefuse;
+  return run;
+}
+
+Command build_plan(const Arguments& arguments) {
+  PlanCommand plan;
+  plan.config = arguments.only_word("config");
+  plan.overrides = overrides_of(arguments);
+  plan.seed = seed_of(arguments);
+  plan.format = arguments.choice(
+      "format",
+      std::array{std::pair{"table", TableFormat::kTable}, std::pair{"csv", TableFormat::kCsv},
+                 std::pair{"json", TableFormat::kJson}},
+      TableFormat::kTable);
+  return plan;
+}
+
+Command build_show(const Arguments& arguments) {
+  if (arguments.words().empty()) arguments.only_word("run's folder");
+  return ShowCommand{arguments.words(),
+                     arguments.choice("format",
+                                      std::array{std::pair{"table", TableFormat::kTable},
+                                                 std::pair{"markdown", TableFormat::kMarkdown},
+                                                 std::pair{"csv", TableFormat::kCsv}},
+                                      TableFormat::kTable)};
+}
+
+Command build_softmax(const Arguments& arguments) {
+  SoftmaxCommand softmax;
+  std::istringstream list(arguments.only_word("list of scores"));
+  for (std::string item; std::getline(list, item, ',');) {
+    item.erase(0, item.find_first_not_of(" +"));
+    item.erase(item.find_last_not_of(' ') + 1);
+    const auto score = Arguments::parse<double>(item);
+    if (!score || !std::isfinite(*score)) {
+      throw UserError(
+          "attnscale softmax: scores are numbers with commas between them, such as "
+          "16,8,0; \"" +
+          item + "\" is not one");
+    }
+    softmax.scores.push_back(*score);
+  }
+  softmax.d = arguments.whole_number("d", 1, std::int64_t{1} << 53);
+  return softmax;
+}
+
+Command build_schema(const Arguments& arguments) {
+  if (!arguments.words().empty()) {
+    throw UserError("attnscale schema: takes no \"" + arguments.words().front() + "\"");
+  }
+  return SchemaCommand{};
+}
+
+Command build_list(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 4> kLists{"scalings", "laws", "metrics", "samplers"};
+  const std::string& what = arguments.only_word("list (scalings, laws, metrics or samplers)");
+  if (std::find(kLists.begin(), kLists.end(), what) == kLists.end()) {
+    throw UserError("attnscale list: " + unknown_name("list", what, kLists));
+  }
+  return ListCommand{what};
+}
+
+void add_config_options(po::options_description_easy_init add) {
+  add("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE"),
+      "change the config: PATH is a JSON Pointer (/experiments/0/d), a top-level key, "
+      "EXPERIMENT.key, or a bare key, set in every drawn experiment; VALUE is JSON, else a string; "
+      "may be repeated")("seed", po::value<std::string>()->value_name("N"),
+                         "the seed, instead of the config's");
+}
+
+void add_run_options(po::options_description_easy_init add) {
+  add("out", po::value<std::string>()->value_name("DIR"),
+      "where results go (default results/NAME; with --set or --seed results/NAME-FINGERPRINT; "
+      "with --shard results/NAME.shard-I-of-N)");
+  add_config_options(add);
+  add("threads", po::value<std::string>()->value_name("N"),
+      "threads (default: the processors this process may use); never changes a number")(
+      "shard", po::value<std::string>()->value_name("I/N"),
+      "measure share I of N, to be joined by attnscale merge")(
+      "time-limit", po::value<std::string>()->value_name("SECONDS"),
+      "stop after that time and keep what was measured: the same command goes on")(
+      "progress", po::value<std::string>()->value_name("MODE"),
+      "auto, bar, plain or never (default auto); goes to stderr")(
+      "quiet", po::bool_switch(), "print no tables and no progress")(
+      "force", po::bool_switch(), "replace another run in the folder");
+}
+
+void add_plan_options(po::options_description_easy_init add) {
+  add_config_options(add);
+  add("format", po::value<std::string>()->value_name("FORMAT"), "table, csv or json");
+}
+
+void add_show_options(po::options_description_easy_init add) {
+  add("format", po::value<std::string>()->value_name("FORMAT"),
+      "table, markdown or csv; csv joins the summaries of all runs");
+}
+
+void add_softmax_options(po::options_description_easy_init add) {
+  add("d", po::value<std::string>()->value_name("N"),
+      "divide the scores by sqrt(N) and by N as well");
+}
+
+void add_no_options(po::options_description_easy_init) {}
+
+struct CommandRow {
+  std::string_view name;
+  std::string_view words;    // what follows the name, beside options
+  std::string_view summary;  // one line
+  void (*add_options)(po::options_description_easy_init);
+  Command (*build)(const Arguments&);
+};
+
+constexpr std::array kCommands{
+    CommandRow{"run", "CONFIG", "measure what a config asks for, write files, print tables",
+               add_run_options, build_run},
+    CommandRow{"plan", "CONFIG", "cells, blocks, formulas and expected time; runs nothing",
+               add_plan_options, build_plan},
+    CommandRow{"show", "DIR...", "the tables of finished runs again", add_show_options, build_show},
+    CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
+               add_softmax_options, build_softmax},
+    CommandRow{"schema", "", "JSON Schema (draft-07) of the config", add_no_options, build_schema},
+    CommandRow{"list", "scalings|laws|metrics|samplers", "what a config may name, one line each",
+               add_no_options, build_list},
+};
+
+std::string usage(const CommandRow& row) {
+  std::string text = "attnscale " + std::string(row.name);
+  if (!row.words.empty()) text += " " + std::string(row.words);
+  return text;
+}
+
+po::options_description options_of(const CommandRow& row) {
+  po::options_description options("Options", 100, 50);
+  row.add_options(options.add_options());
+  options.add_options()("help", po::bool_switch(), "this text");
+  return options;
+}
+
+std::string command_help(const CommandRow& row) {
+  std::ostringstream text;
+  text << "Usage: " << usage(row) << " [options]\n\n" << row.summary << "\n\n" << options_of(row);
+  return text.str();
+}
+
+std::string program_help() {
+  std::ostringstream text;
+  text << "attnscale measures how big attention scores get, and what that does to softmax.\n\n"
+          "Usage: attnscale COMMAND ...\n\nCommands\n";
+  for (const CommandRow& row : kCommands) {
+    text << "  " << std::left;
+    text.width(48);
+    text << usage(row) << row.summary << "\n";
+  }
+  text << "\nattnscale COMMAND --help tells the options of one command; attnscale --version the "
+          "version.\n\n"
+          "Try: attnscale run configs/try_this.json\n\n"
+          "Exit codes: 0 done; 1 failed; 2 wrong usage or config, or another run in the folder;\n"
+          "3 finished, but a precision target was not reached; 4 interrupted, run again to go on;\n"
+          "5 a mismatch was found\n";
+  return text.str();
+}
+
+// Every "--name" among `words` that is not an option, with the nearest one that is.
+[[noreturn]] void refuse_option(const CommandRow& row, const std::string& found) {
+  const auto options = options_of(row);
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  throw UserError("attnscale " + std::string(row.name) + ": " +
+                  unknown_name("option", found, views));
+}
+
+Command parse_command(const CommandRow& row, const std::vector<std::string>& words) {
+  namespace style = po::command_line_style;
+  const auto options = options_of(row);
+  po::options_description all;
+  all.add(options).add_options()("word", po::value<std::vector<std::string>>());
+  po::positional_options_description positions;
+  positions.add("word", -1);
+  const std::string command(row.name);
+  try {
+    po::variables_map found;
+    // Long options only, never guessed: a number such as -1,2 is a word like any other.
+    po::store(po::command_line_parser(words)
+                  .options(all)
+                  .positional(positions)
+                  .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+                  .run(),
+              found);
+    po::notify(found);
+    if (found["help"].as<bool>()) return PrintCommand{command_help(row)};
+    std::vector<std::string> positional;
+    if (found.contains("word")) positional = found["word"].as<std::vector<std::string>>();
+    for (const std::string& word : positional) {
+      const bool is_option = word.size() > 1 && word[0] == '-' && std::isalpha(word[1]) != 0;
+      if (is_option) refuse_option(row, word);
+    }
+    return row.build(Arguments(command, found, positional));
+  } catch (const po::unknown_option& error) {
+    refuse_option(row, error.get_option_name());
+  } catch (const po::multiple_occurrences& error) {
+    throw UserError("attnscale " + command + ": " + error.get_option_name() + " is given twice");
+  } catch (const po::error& error) {
+    throw UserError("attnscale " + command + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    throw UserError(program_help());
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") return PrintCommand{program_help()};
+  if (first == "--version") return PrintCommand{version_text()};
+  for (const CommandRow& row : kCommands) {
+    if (row.name != first) continue;
+    std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+    std::replace(words.begin(), words.end(), std::string("-h"), std::string("--help"));
+    Command command = parse_command(row, words);
+    if (auto* run = std::get_if<RunCommand>(&command)) run->arguments = arguments;
+    return command;
+  }
+  std::vector<std::string_view> names;
+  for (const CommandRow& row : kCommands) names.push_back(row.name);
+  throw UserError("attnscale: " + unknown_name("command", first, names));
+}
+
+}  // namespace attnscale

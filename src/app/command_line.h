@@ -1,0 +1,76 @@
+// The words of the command line: commands, their options, their help. Turns arguments into plain
+// values and does nothing else. Program_options stays behind this header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/config.h"
+#include "execution/shard.h"
+#include "io/progress.h"
+
+namespace attnscale {
+
+/// How tables are printed.
+enum class TableFormat { kTable, kMarkdown, kCsv, kJson };
+
+/// What to do where the folder already holds another run.
+enum class OtherRun { kRefuse, kReplace };
+
+/// Whether tables are printed after a run.
+enum class Verbosity { kNormal, kQuiet };
+
+struct RunCommand {
+  std::string config;
+  std::optional<std::string> out;
+  std::vector<Override> overrides;
+  std::optional<std::uint64_t> seed;
+  int threads = 1;
+  std::optional<Shard> shard;
+  std::optional<double> time_limit_seconds;
+  ProgressForm progress = ProgressForm::kAuto;
+  Verbosity verbosity = Verbosity::kNormal;
+  OtherRun other_run = OtherRun::kRefuse;
+  std::vector<std::string> arguments;  ///< as given, for the manifest
+};
+
+struct PlanCommand {
+  std::string config;
+  std::vector<Override> overrides;
+  std::optional<std::uint64_t> seed;
+  TableFormat format = TableFormat::kTable;
+};
+
+struct ShowCommand {
+  std::vector<std::string> folders;
+  TableFormat format = TableFormat::kTable;
+};
+
+struct SoftmaxCommand {
+  std::vector<double> scores;
+  std::optional<std::int64_t> d;
+};
+
+struct SchemaCommand {};
+
+struct ListCommand {
+  std::string what;  ///< scalings, laws, metrics or samplers
+};
+
+/// Help or version: nothing to do but to print it.
+struct PrintCommand {
+  std::string text;
+};
+
+using Command = std::variant<RunCommand, PlanCommand, ShowCommand, SoftmaxCommand, SchemaCommand,
+                             ListCommand, PrintCommand>;
+
+/// Reads the arguments after the program's name. Throws UserError for anything it does not know,
+/// with the nearest thing it does; options are never guessed from an abbreviation.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace attnscale

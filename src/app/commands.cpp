@@ -1,0 +1,205 @@
+#include "app/commands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "app/report_run.h"
+#include "app/user_error.h"
+#include "experiment/given.h"
+#include "experiment/plan.h"
+#include "io/number_text.h"
+#include "io/result_tables.h"
+#include "io/screen_table.h"
+#include "io/table.h"
+
+namespace attnscale {
+namespace {
+
+std::string formulas(const Experiment& experiment) {
+  std::string text;
+  for (const Scaling& scaling : experiment.scalings) {
+    if (!text.empty()) text += "; ";
+    text += scaling.name + " = " + formula(scaling);
+  }
+  return text;
+}
+
+std::vector<Value> given_line(const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  const bool scores = !given.scores.empty();
+  std::size_t keys = given.keys.size();
+  for (const auto& row : given.scores) keys = std::max(keys, row.size());
+  Value d;
+  if (!scores) d = std::ssize(given.queries.front());
+  if (given.d) d = *given.d;
+  const std::int64_t queries = std::ssize(scores ? given.scores : given.queries);
+  return {
+      experiment.name,     "given", {}, d, static_cast<std::int64_t>(keys), {}, queries, {}, {}, {},
+      formulas(experiment)};
+}
+
+Table plan_table(const Plan& plan) {
+  Table table{{"experiment", "entries", "entries_value", "d", "keys", "sampler", "queries",
+               "blocks", "block_queries", "cpu_seconds", "logits"},
+              {}};
+  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
+    const Experiment& experiment = plan.config.experiments[i];
+    if (experiment.given) table.rows.push_back(given_line(experiment));
+    for (const Cell& cell : plan.cells) {
+      if (cell.experiment != i) continue;
+      const Entries& entries = cell.draw.entries;
+      table.rows.push_back({experiment.name, entries.name,
+                            entries.value ? Value(*entries.value) : Value(), cell.draw.d,
+                            cell.draw.keys, std::string(experiment.sampler->name), cell.queries,
+                            cell.blocks, cell.block_queries, expected_seconds(experiment, cell),
+                            formulas(experiment)});
+    }
+  }
+  return table;
+}
+
+std::string rounded_seconds(double seconds) {
+  if (seconds < 0.01) return "< 0.01";
+  std::string text = std::to_string(seconds);
+  return text.substr(0, text.find('.') + (seconds < 10 ? 3 : 1));
+}
+
+// The same for the eye: one experiment's formulas once, seconds rounded, and the total.
+std::string plan_screen(const Plan& plan, const Table& table) {
+  ScreenTable screen;
+  screen.header = {"experiment", "entries", "d",      "keys",
+                   "sampler",    "queries", "blocks", "cpu seconds"};
+  double total = 0;
+  for (const auto& row : table.rows) {
+    const auto text = [&](std::size_t column) -> std::string {
+      if (const auto* number = std::get_if<std::int64_t>(&row[column])) {
+        return std::to_string(*number);
+      }
+      if (const auto* number = std::get_if<double>(&row[column])) return format_double(*number);
+      if (const auto* word = std::get_if<std::string>(&row[column])) return *word;
+      return "";
+    };
+    const auto* seconds = std::get_if<double>(&row[9]);
+    if (seconds) total += *seconds;
+    const std::string value = text(2);
+    screen.rows.push_back({text(0), text(1) + (value.empty() ? "" : " " + value), text(3), text(4),
+                           text(5), text(6), text(7), seconds ? rounded_seconds(*seconds) : ""});
+  }
+  std::string text = to_text(screen, terminal_width(1)) + "\nLogits\n";
+  for (const Experiment& experiment : plan.config.experiments) {
+    for (const Scaling& scaling : experiment.scalings) {
+      text += "  " + experiment.name + ": " + scaling.name +
+              (scaling.value ? " " + format_double(*scaling.value) : "") + " = " +
+              formula(scaling) + "\n";
+    }
+  }
+  return text + "\nExpected: about " + rounded_seconds(total) +
+         " processor seconds in all; runs nothing\n";
+}
+
+template <typename Row>
+std::string table_list(std::span<const Row> rows, std::string (*describe)(const Row&)) {
+  std::size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, row.name.size());
+  std::string text;
+  for (const Row& row : rows) {
+    text += std::string(row.name) + std::string(width + 2 - row.name.size(), ' ') + describe(row) +
+            "\n";
+  }
+  return text;
+}
+
+std::string describe_scaling(const ScalingRow& row) {
+  return "logit = " + formula(*find_scaling(row.name)) + ": " + std::string(row.help);
+}
+
+std::string describe_law(const LawRow& row) {
+  std::string text = std::string(row.help) + ": " + std::string(row.formula);
+  for (const LawParameter& parameter : row.parameters) {
+    text += "; " + std::string(parameter.name) + ": " + std::string(parameter.help);
+  }
+  return text;
+}
+
+std::string describe_metric(const MetricRow& row) {
+  return std::string(row.help) + " [" + std::string(row.unit) + "]";
+}
+
+std::string describe_sampler(const SamplerRow& row) {
+  return std::string(row.help);
+}
+
+Results read_finished(const std::string& folder) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(folder)) {
+    throw UserError(folder + ": no such folder; attnscale run CONFIG makes one");
+  }
+  if (!fs::exists(fs::path(folder) / "summary.csv")) {
+    throw UserError(folder + ": holds no finished run (no summary.csv in it)");
+  }
+  return read_results(folder);
+}
+
+}  // namespace
+
+std::string plan_text(const PlanCommand& command, std::vector<std::string>& warnings) {
+  std::vector<Override> overrides = command.overrides;
+  if (command.seed) overrides.push_back({"seed", std::to_string(*command.seed)});
+  const LoadedConfig loaded = load_config(command.config, overrides);
+  warnings = loaded.warnings;
+  const Plan plan = make_plan(loaded.config);
+  const Table table = plan_table(plan);
+  switch (command.format) {
+    case TableFormat::kCsv:
+      return to_csv(table);
+    case TableFormat::kJson:
+      return to_json(table);
+    default:
+      return plan_screen(plan, table);
+  }
+}
+
+std::string show_text(const ShowCommand& command, std::size_t width) {
+  std::string text;
+  std::vector<ResultRow> joined;
+  for (const std::string& folder : command.folders) {
+    const Results results = read_finished(folder);
+    if (command.format == TableFormat::kCsv) {
+      joined.insert(joined.end(), results.rows.begin(), results.rows.end());
+      continue;
+    }
+    if (command.folders.size() > 1) text += folder + "\n\n";
+    text += report_text(results, command.format, width);
+  }
+  return command.format == TableFormat::kCsv ? to_csv(summary_table(joined)) : text;
+}
+
+std::string softmax_text(const SoftmaxCommand& command) {
+  Experiment experiment;
+  experiment.name = "softmax";
+  experiment.given = Given{};
+  experiment.given->scores = {command.scores};
+  experiment.given->d = command.d;
+  for (const ScalingRow& row : scaling_table()) {
+    const Scaling scaling = *find_scaling(row.name);
+    if (command.d || !needs_d(scaling)) experiment.scalings.push_back(scaling);
+  }
+  ScreenTable screen;
+  screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
+  for (const WeightRow& row : measure_given(Config{}, experiment).weights) {
+    screen.rows.push_back({row.scaling, std::to_string(row.key), format_double(row.score),
+                           format_double(row.logit), rounded(row.weight, 6),
+                           rounded(row.slope, 6)});
+  }
+  return to_text(screen, terminal_width(1));
+}
+
+std::string list_text(const ListCommand& command) {
+  if (command.what == "scalings") return table_list(scaling_table(), describe_scaling);
+  if (command.what == "laws") return table_list(law_table(), describe_law);
+  if (command.what == "metrics") return table_list(metric_table(), describe_metric);
+  return table_list(sampler_table(), describe_sampler);
+}
+
+}  // namespace attnscale

@@ -1,0 +1,14 @@
+// A run's name for machines: equal exactly where the numbers would be.
+#pragma once
+
+#include <string>
+
+#include "experiment/experiment.h"
+
+namespace attnscale {
+
+/// SHA-256, in hexadecimal, of everything in a config that changes a number or a line of the
+/// results, and of the program's version; not of its description.
+std::string fingerprint(const Config& config);
+
+}  // namespace attnscale

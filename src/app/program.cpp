@@ -1,0 +1,63 @@
+#include "app/program.h"
+
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+
+#include "app/command_line.h"
+#include "app/commands.h"
+#include "app/config.h"
+#include "app/run_experiment.h"
+#include "app/user_error.h"
+#include "io/screen_table.h"
+
+namespace attnscale {
+namespace {
+
+// One overload per command.
+struct Runner {
+  ExitCode operator()(const RunCommand& command) const { return run_experiment(command); }
+
+  ExitCode operator()(const PlanCommand& command) const {
+    std::vector<std::string> warnings;
+    const std::string text = plan_text(command, warnings);
+    for (const std::string& warning : warnings) std::cerr << "warning: " << warning << "\n";
+    return print(text);
+  }
+
+  ExitCode operator()(const ShowCommand& command) const {
+    return print(show_text(command, terminal_width(STDOUT_FILENO)));
+  }
+
+  ExitCode operator()(const SoftmaxCommand& command) const { return print(softmax_text(command)); }
+  ExitCode operator()(const SchemaCommand&) const { return print(config_schema()); }
+  ExitCode operator()(const ListCommand& command) const { return print(list_text(command)); }
+  ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
+
+ private:
+  static ExitCode print(const std::string& text) {
+    std::cout << text << std::flush;
+    if (!std::cout) throw std::runtime_error("cannot write to standard output");
+    return ExitCode::kDone;
+  }
+};
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments) {
+  ExitCode code = ExitCode::kFailed;
+  try {
+    code = std::visit(Runner{}, parse_command_line(arguments));
+  } catch (const UserError& error) {
+    std::cerr << error.what() << "\n";
+    code = error.code();
+  } catch (const std::bad_alloc&) {
+    std::cerr << "attnscale: not enough memory\n";
+  } catch (const std::exception& error) {
+    std::cerr << "attnscale: " << error.what() << "\n";
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace attnscale

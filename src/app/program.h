@@ -1,0 +1,13 @@
+// From arguments to an exit code: the same for every executable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attnscale {
+
+/// Runs the command that `arguments` (without the program's name) ask for: what was asked for goes
+/// to stdout, an error once to stderr. Returns the exit code of design 3.1.
+int run_program(const std::vector<std::string>& arguments);
+
+}  // namespace attnscale

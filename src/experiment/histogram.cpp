@@ -1,0 +1,102 @@
+#include "experiment/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attnscale {
+namespace {
+
+struct Ends {
+  double low;
+  double high;
+};
+
+constexpr double kExpectedDeviations = 5;
+
+Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
+  const ScoreMoments score = score_moments(draw.entries, draw.d);
+  double middle = score.mean;
+  apply_scaling(scaling, draw.d, {&middle, 1}, {&middle, 1});
+  const double reach = kExpectedDeviations * score.sd * std::abs(multiplier_at(scaling, draw.d));
+  return {middle - reach, middle + reach};
+}
+
+Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& scaling) {
+  switch (metric.axis) {
+    case HistogramAxis::kUnit:
+      return {0, 1};
+    case HistogramAxis::kEntropy:
+      return {0, std::log(static_cast<double>(cell.draw.keys))};
+    case HistogramAxis::kLog10:
+      return {-20, 0};
+    case HistogramAxis::kLogit:
+      break;
+  }
+  const Ends logits = ends_of_logits(cell.draw, scaling);
+  return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
+}
+
+// In long double: x86's own instructions, which no vector extension of the machine changes.
+double power_of_ten(double exponent) {
+  return static_cast<double>(std::pow(10.0L, static_cast<long double>(exponent)));
+}
+
+}  // namespace
+
+HistogramBins::HistogramBins(const std::string& quantity, const Cell& cell,
+                             const Scaling& scaling) {
+  const MetricRow* metric = find_metric(quantity);
+  const Ends ends = metric                ? ends_of_metric(*metric, cell, scaling)
+                    : quantity == "score" ? ends_of_logits(cell.draw, *find_scaling("none"))
+                                          : ends_of_logits(cell.draw, scaling);
+  for (std::size_t i = 0; i <= kHistogramBins; ++i) {
+    const double share = static_cast<double>(i) / kHistogramBins;
+    shown_edges_.push_back(ends.low + share * (ends.high - ends.low));
+  }
+  edges_ = shown_edges_;
+  if (metric && metric->axis == HistogramAxis::kLog10) {
+    std::transform(edges_.begin(), edges_.end(), edges_.begin(), power_of_ten);
+  }
+}
+
+void HistogramBins::count(std::span<const double> values, std::vector<std::int64_t>& counts) const {
+  counts.resize(kHistogramBins + 2);
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    // A value on an edge belongs to the bin above it, but the last edge to the last bin.
+    auto bin = std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin();
+    if (value == edges_.back()) bin = kHistogramBins;
+    ++counts[static_cast<std::size_t>(bin)];
+  }
+}
+
+std::vector<HistogramRow> histogram_cell(const Config& config, const Cell& cell,
+                                         const std::vector<std::vector<std::int64_t>>& counts) {
+  const Experiment& experiment = config.experiments[cell.experiment];
+  std::vector<HistogramRow> rows;
+  std::size_t place = 0;
+  for (const Scaling& scaling : experiment.scalings) {
+    for (const std::string& quantity : experiment.histogram) {
+      const std::vector<std::int64_t>& of_bins = counts[place++];
+      const HistogramBins bins(quantity, cell, scaling);
+      const auto& edges = bins.edges();
+      const auto total =
+          static_cast<double>(std::accumulate(of_bins.begin(), of_bins.end(), std::int64_t{0}));
+      for (std::size_t i = 0; i < of_bins.size(); ++i) {
+        HistogramRow row{key_of(config, cell, scaling), quantity, {}, {}, of_bins[i], {}};
+        if (i > 0) row.bin_low = edges[i - 1];
+        if (i <= kHistogramBins) row.bin_high = edges[i];
+        if (row.bin_low && row.bin_high && *row.bin_high > *row.bin_low) {
+          row.density = static_cast<double>(row.count) / total / (*row.bin_high - *row.bin_low);
+        } else if (row.count == 0) {
+          continue;  // nothing beyond an end: no line
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace attnscale

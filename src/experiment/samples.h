@@ -1,0 +1,15 @@
+// The first queries of each cell, one by one. They are measured again for the file rather than kept
+// through the run: a block is a pure function, and a run's memory must not grow with its queries.
+#pragma once
+
+#include <vector>
+
+#include "experiment/plan.h"
+#include "experiment/result_row.h"
+
+namespace attnscale {
+
+/// The metrics of the first `samples` queries of a drawn cell, scaling by scaling.
+std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell);
+
+}  // namespace attnscale

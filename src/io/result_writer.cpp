@@ -1,0 +1,67 @@
+#include "io/result_writer.h"
+
+#include <array>
+
+#include "io/atomic_file.h"
+#include "io/result_tables.h"
+
+namespace attnscale {
+namespace {
+
+enum class Presence { kAlways, kWhereFilled };
+
+struct ResultFile {
+  const char* name;
+  Presence presence;
+  Table (*table)(const Results&);
+  std::string (*format)(const Table&);
+};
+
+Table summary(const Results& results) {
+  return summary_table(results.rows);
+}
+Table wide(const Results& results) {
+  return wide_table(results.rows);
+}
+Table crossings(const Results& results) {
+  return crossings_table(results.crossings);
+}
+Table histogram(const Results& results) {
+  return histogram_table(results.histogram);
+}
+Table samples(const Results& results) {
+  return samples_table(results.samples);
+}
+Table weights(const Results& results) {
+  return weights_table(results.weights);
+}
+Table outputs(const Results& results) {
+  return outputs_table(results.outputs);
+}
+
+constexpr std::array kFiles{
+    ResultFile{"summary.csv", Presence::kAlways, summary, to_csv},
+    ResultFile{"wide.csv", Presence::kAlways, wide, to_csv},
+    ResultFile{"summary.json", Presence::kAlways, summary, to_json},
+    ResultFile{"crossings.csv", Presence::kAlways, crossings, to_csv},
+    ResultFile{"histogram.csv", Presence::kWhereFilled, histogram, to_csv},
+    ResultFile{"samples.csv", Presence::kWhereFilled, samples, to_csv},
+    ResultFile{"weights.csv", Presence::kWhereFilled, weights, to_csv},
+    ResultFile{"outputs.csv", Presence::kWhereFilled, outputs, to_csv},
+};
+
+}  // namespace
+
+std::vector<std::string> write_results(const std::filesystem::path& folder,
+                                       const Results& results) {
+  std::vector<std::string> names;
+  for (const ResultFile& file : kFiles) {
+    const Table table = file.table(results);
+    if (table.rows.empty() && file.presence == Presence::kWhereFilled) continue;
+    write_atomically(folder / file.name, file.format(table));
+    names.emplace_back(file.name);
+  }
+  return names;
+}
+
+}  // namespace attnscale

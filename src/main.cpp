@@ -1,0 +1,9 @@
+// The program: hands the command to the room that does it, prints errors once, returns the exit
+// code.
+#include <iostream>
+
+#include "app/program.h"
+
+int main(int argc, char** argv) {
+  return attnscale::run_program({argv + 1, argv + argc});
+}

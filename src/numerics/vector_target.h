@@ -1,0 +1,14 @@
+// Which instruction set the vector kernels run with on this machine.
+#pragma once
+
+#include <string>
+
+namespace attnscale {
+
+/// The instruction set's name, such as "AVX3" (AVX-512) or "AVX2".
+std::string vector_target();
+
+/// True where the kernels give the promised bytes: with fused multiply-add, from AVX2 on.
+bool vector_target_keeps_bytes();
+
+}  // namespace attnscale
