@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Draws the pictures of a finished run from its CSV files alone.
+
+One picture per metric (and per experiment, law, d or key count where the run has several) goes to
+DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. The same files give
+the same bytes: nothing but the CSV files and the versions of matplotlib and pandas goes in.
+"""
+
+import argparse
+import math
+import os
+import sys
+from pathlib import Path
+
+from run_tables import (RunError, choose_x, format_value, read_histogram, read_summary, split_by,
+                        split_pictures)
+
+LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
+
+SCALING_WORDS = {"none": "not divided", "div_sqrt_d": "divided by √d", "div_d": "divided by d"}
+X_WORDS = {"d": "d: numbers in one query and in one key", "keys": "keys per query",
+           "scaling_value": "value of the scaling"}
+# What the vertical axis says, and the title where the run has undivided scores of several sizes.
+METRIC_WORDS = {
+    "logit_sd": ("spread of q·k (standard deviation)", "Longer vectors, bigger scores"),
+    "top_weight": ("top weight p of a query", "Softmax goes all or nothing"),
+    "slope": ("slope p(1−p) of the top weight", "A saturated softmax passes almost no slope"),
+    "score": ("score q·k", None),
+    "logit": ("logit: the scaled score", None),
+    "logit_mean": ("mean of the logits", None),
+    "logit_kurtosis": ("kurtosis of the logits", None),
+    "score_slope": ("slope of the top weight in its own score", None),
+    "entropy": ("entropy of the weights (nat)", None),
+    "sum_p2": ("sum of the squared weights", None),
+    "saturated": ("share of saturated queries", None),
+    "margin": ("top logit minus the next", None),
+    "max_logit": ("largest absolute logit of a query", None),
+    "jacobian_norm": ("Frobenius norm of the softmax Jacobian", None),
+}
+
+# Okabe and Ito's colours, which colour-blind readers tell apart; without yellow, pale on white.
+STYLES = {"none": ("#D55E00", "o"), "div_sqrt_d": ("#0072B2", "s"), "div_d": ("#009E73", "^")}
+MORE_STYLES = [("#CC79A7", "D"), ("#E69F00", "v"), ("#56B4E9", "P"), ("#000000", "X")]
+MORE_MARKERS = "DvPXosh*"
+GRAY = "#666666"
+TEXT_SIZE = 11
+DOTTED = (0, (1, 2))
+GUIDE = {"color": GRAY, "linestyle": DOTTED, "linewidth": 1.2, "zorder": 1}
+MEDIAN = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markersize": 5, "markerfacecolor": "white"}
+
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": TEXT_SIZE, "axes.labelsize": TEXT_SIZE,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GRAY,
+    "xtick.color": "#333333", "ytick.color": "#333333", "axes.axisbelow": True,
+    "axes.grid": True, "axes.grid.which": "major", "grid.color": "#E6E6E6", "grid.linewidth": 0.8,
+    "lines.linewidth": 1.8, "lines.markersize": 6.5, "legend.frameon": False,
+    "legend.fontsize": TEXT_SIZE - 1, "savefig.facecolor": "white", "savefig.dpi": 160,
+    "svg.hashsalt": "attnscale", "svg.fonttype": "path", "pdf.fonttype": 42,
+}
+
+
+def style_series(rows, x):
+    """(label, colour, marker, rows) of each curve, in the run's order."""
+    import matplotlib
+
+    names = ["scaling"] if x == "scaling_value" else ["scaling", "scaling_value"]
+    groups = split_by(rows, names)
+    count = sum(fixed["scaling"] not in STYLES for fixed, _ in groups)
+    shades = matplotlib.colormaps["cividis"]
+    more = MORE_STYLES if count <= len(MORE_STYLES) else [
+        (matplotlib.colors.to_hex(shades(0.9 * at / (count - 1))), MORE_MARKERS[at % 8])
+        for at in range(count)]
+    unused = iter(more)
+    series = []
+    for fixed, group in groups:
+        scaling, value = fixed["scaling"], fixed.get("scaling_value", float("nan"))
+        colour, marker = STYLES[scaling] if scaling in STYLES else next(unused)
+        label = SCALING_WORDS.get(scaling, scaling)
+        if not math.isnan(value):
+            label += f" {value:.6g}"
+        series.append((label, colour, marker, group.sort_values(x)))
+    return series
+
+
+def spread_apart(wanted, gap):
+    """The positions in [0, 1] nearest to `wanted` (ascending), at least `gap` between neighbours."""
+    blocks = []  # [sum of wanted minus own offset, count]: runs of labels that touch
+    for index, position in enumerate(wanted):
+        blocks.append([position - index * gap, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            total, count = blocks.pop()
+            blocks[-1][0] += total
+            blocks[-1][1] += count
+    starts = [total / count for total, count in blocks for _ in range(count)]
+    highest = max(1 - (len(wanted) - 1) * gap, 0)
+    return [min(max(start, 0), highest) + index * gap for index, start in enumerate(starts)]
+
+
+def label_curves(axes, ends):
+    """Writes each curve's name at the right, beside its last point (label, colour, x, y)."""
+    height = axes.get_position().height * axes.figure.get_figheight() * 72
+    to_fraction = axes.transScale + axes.transLimits
+    placed = sorted(((to_fraction.transform((x, y)), label, colour) for label, colour, x, y in ends),
+                    key=lambda end: end[0][1])
+    for ((x, y), label, colour), at in zip(
+            placed, spread_apart([end[0][1] for end in placed], TEXT_SIZE * 1.3 / height)):
+        axes.plot([x, 1.0, 1.025], [y, at, at], color=colour, linewidth=0.9, alpha=0.6,
+                  transform=axes.transAxes, clip_on=False, zorder=1)
+        axes.text(1.035, at, label, color=darker(colour), va="center", transform=axes.transAxes)
+
+
+def darker(colour):
+    """The colour for text: pale colours are hard to read on white."""
+    from matplotlib.colors import rgb_to_hsv, hsv_to_rgb, to_rgb
+
+    hue, saturation, value = rgb_to_hsv(to_rgb(colour))
+    return hsv_to_rgb((hue, saturation, min(value, 0.72)))
+
+
+def set_x_axis(axes, rows, x):
+    from matplotlib import ticker
+
+    axes.set_xlabel(X_WORDS[x])
+    if x == "scaling_value":
+        return
+    values = sorted(rows[x].dropna().unique())
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(values[0] / 1.3, values[-1] * 1.3)
+    step = -(-len(values) // 8)
+    axes.xaxis.set_major_locator(ticker.FixedLocator(values[::step]))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+
+
+def set_log_y(axes):
+    from matplotlib import ticker
+
+    axes.set_yscale("log", nonpositive="mask")
+    low, high = axes.get_ylim()
+    if high < 300 * low:
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    if low > 1e-4 and high < 1e6:
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
+def draw_curves(axes, series, x, shows):
+    """Means, and what `shows` names of "median" and "band", the middle 90 % of the queries."""
+    right = max(value for *_, rows in series for value in rows[x].dropna())
+    ends = []
+    for label, colour, marker, rows in series:
+        # A scaling without a value has no place on this axis: a level line across it.
+        if x == "scaling_value" and rows[x].isna().all():
+            level = rows["estimate"].iloc[0]
+            axes.axhline(level, color=colour, linestyle=DOTTED)
+            ends.append((label, colour, right, level))
+            continue
+        at = rows[x]
+        if "band" in shows:
+            axes.fill_between(at, rows["q05"], rows["q95"], color=colour, alpha=0.13, linewidth=0)
+        axes.plot(at, rows["reference" if is_exact(rows) else "estimate"], color=colour)
+        below, above = rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]
+        axes.errorbar(at, rows["estimate"], yerr=[below.fillna(0), above.fillna(0)],
+                      linestyle="none", marker=marker, color=colour, capsize=3)
+        if "median" in shows:
+            axes.plot(at, rows["median"], color=colour, marker=marker, clip_on=False, **MEDIAN)
+        ends.append((label, colour, at.iloc[-1], rows["estimate"].iloc[-1]))
+    return ends
+
+
+def draw_powers(axes, sizes):
+    """The lines sqrt(d), 1 and 1/sqrt(d), from edge to edge, named between two middle sizes."""
+    edges = axes.get_xlim()
+    middle = len(sizes) // 2
+    between = math.sqrt(sizes[middle - 1] * sizes[middle])
+    for power, text, shift, side in ((0.5, "√d", -6, "right"), (0, "1", 0, "center"),
+                                     (-0.5, "1/√d", 6, "left")):
+        axes.plot(edges, [edge ** power for edge in edges], **GUIDE)
+        axes.annotate(text, (between, between ** power), xytext=(shift, 4), color=GRAY, ha=side,
+                      textcoords="offset points", va="bottom")
+    axes.set_xlim(edges)
+
+
+def explain(axes, rows, shows, limit, columns):
+    """A legend below the picture of what its kinds of lines and markers mean."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    per_query = rows["median"].notna().any()
+    measured = "mean of the queries" if per_query else "measured"
+    line = "none" if is_exact(rows) else "-"
+    kinds = [Line2D([], [], color=GRAY, marker="o", linestyle=line, label=measured)]
+    if is_exact(rows):
+        kinds.append(Line2D([], [], color=GRAY, label="exact mean" if per_query else "exact"))
+    if "median" in shows:
+        kinds.append(Line2D([], [], color=GRAY, marker="o", label="median", **MEDIAN))
+    if "band" in shows:
+        kinds.append(Patch(color=GRAY, alpha=0.2, linewidth=0, label="middle 90 % of the queries"))
+    if limit:
+        kinds.append(Line2D([], [], label=limit, **GUIDE))
+    axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.15), ncol=columns,
+                columnspacing=1.6, handlelength=2.4, borderaxespad=0)
+
+
+def write_title(axes, title, rows, fixed):
+    queries = sorted(rows["queries"].unique())
+    facts = [f"{queries[0]:,.0f} queries per point" if len(queries) == 1 else
+             f"{queries[0]:,.0f} to {queries[-1]:,.0f} queries per point"]
+    if rows["keys"].nunique() == 1:
+        keys = rows["keys"].iloc[0]
+        facts.append(f"each against {keys:,.0f} key" + ("s" if keys > 1 else ""))
+    if rows["d"].nunique() == 1:
+        facts.append(f"d = {rows['d'].iloc[0]:,.0f}")
+    facts += [format_value(value) for name, value in fixed.items() if name not in ("keys", "d")]
+    facts.append("bars: 95 % intervals")
+    place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+    axes.annotate(title, (0, 1), xytext=(0, 30), size=TEXT_SIZE + 4, weight="bold", **place)
+    axes.annotate(", ".join(facts), (0, 1), xytext=(0, 12), color=GRAY, **place)
+
+
+def is_exact(rows):
+    return rows["reference"].notna().all()
+
+
+def choose_shows(metric, series):
+    """What is drawn beside the means: less where there are many curves."""
+    per_query = all(rows["median"].notna().all() for *_, rows in series)
+    shows = {"median"} if per_query and len(series) <= 7 else set()
+    return shows | {"band"} if shows and len(series) <= 4 and metric != "slope" else shows
+
+
+def draw_metric(metric, rows, x, fixed):
+    """The figure of one metric; the slope has a linear panel and a log one."""
+    from matplotlib.figure import Figure
+
+    y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
+    tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
+    title = lesson_title if tells_lesson else y_words[0].upper() + y_words[1:]
+    panels = 2 if metric == "slope" else 1
+    figure = Figure(figsize=(7.2 if panels == 1 else 11.5, 4.9))
+    panel = figure.subplots(1, panels, squeeze=False, gridspec_kw={"wspace": 0.27})[0]
+    series = style_series(rows, x)
+    shows = choose_shows(metric, series)
+    for axes in panel:
+        ends = draw_curves(axes, series, x, shows)
+        set_x_axis(axes, rows, x)
+    first, last = panel[0], panel[-1]
+    first.set_ylabel(y_words)
+    limit = None
+    if metric == "logit_sd":
+        if x == "d" and rows["d"].nunique() > 1 and set(rows["scaling"]) <= set(STYLES):
+            draw_powers(first, sorted(rows["d"].unique()))
+        set_log_y(first)
+    elif metric == "slope":
+        first.set_ylim(0, 0.28)
+        limit = "at most 1/4"
+        first.axhline(0.25, **GUIDE)
+        set_log_y(last)
+        last.set_ylabel("the same on a log axis")
+    elif metric == "top_weight":
+        first.set_ylim(0, 1.04)
+        if rows["keys"].nunique() == 1:
+            limit = f"equal weights: 1/{rows['keys'].iloc[0]:,.0f}"
+            first.axhline(1 / rows["keys"].iloc[0], **GUIDE)
+    elif rows["estimate"].max() > 50 * rows["estimate"].min() > 0:
+        set_log_y(first)
+    label_curves(last, ends)
+    explain(first, rows, shows, limit, columns=3 * len(panel))
+    write_title(first, title, rows, fixed)
+    return figure
+
+
+def draw_histograms(metric, frame, fixed):
+    """The distribution of one metric: a panel for each scaling and d, each with its own axes."""
+    from matplotlib import ticker
+    from matplotlib.figure import Figure
+
+    sizes = list(frame["d"].unique())
+    step = -(-len(sizes) // 5)
+    sizes = sizes[::step]
+    curves = style_series(frame, "d")
+    figure = Figure(figsize=(2.3 * len(sizes) + 1.2, 1.9 * len(curves) + 1))
+    grid = figure.subplots(len(curves), len(sizes), squeeze=False,
+                           gridspec_kw={"wspace": 0.22, "hspace": 0.45})
+    for line, (label, colour, _, rows) in zip(grid, curves):
+        for axes, d in zip(line, sizes):
+            bins = rows[(rows["d"] == d) | (rows["d"].isna() & (d != d))].sort_values("bin_low")
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.grid(False)
+            if bins.empty:
+                continue
+            edges = [*bins["bin_low"], bins["bin_high"].iloc[-1]]
+            axes.stairs(bins["density"], edges, color=colour, fill=True, alpha=0.85)
+            axes.set_ylim(bottom=0)
+            axes.xaxis.set_major_locator(ticker.MaxNLocator(3))
+            axes.tick_params(labelsize=TEXT_SIZE - 2)
+        line[0].set_ylabel(label, color=darker(colour))
+    for axes, d in zip(grid[0], sizes):
+        axes.set_title(f"d = {d:,.0f}" if d == d else "given", size=TEXT_SIZE, color=GRAY)
+    words = METRIC_WORDS.get(metric, (metric,))[0]
+    if metric in ("slope", "score_slope"):
+        words = f"log10 of the {words}"
+    facts = "".join(f", {format_value(value)}" for value in fixed.values())
+    grid[0][0].annotate(f"How often: {words}{facts}", (0, 1), xytext=(0, 30), size=TEXT_SIZE + 4,
+                        xycoords="axes fraction", textcoords="offset points", weight="bold")
+    return figure
+
+
+def save(figure, stem, formats):
+    """Writes the figure whole or not at all, without the date matplotlib puts in by default."""
+    undated = {"svg": {"Date": None}, "png": {"Software": None},
+               "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+    for kind in formats:
+        path = stem.with_name(f"{stem.name}.{kind}")
+        part = stem.with_name(f"{stem.name}.{kind}.tmp")
+        figure.savefig(part, format=kind, metadata=undated[kind], bbox_inches="tight",
+                       pad_inches=0.15)
+        os.replace(part, path)
+        print(path)
+
+
+def draw_run(folder, metrics, wanted_x, formats):
+    frame, bins = read_summary(folder), read_histogram(folder)
+    measured = list(frame["metric"].unique())
+    for metric in metrics:
+        if metric not in measured:
+            raise RunError(f"the run has no metric {metric}; it has {', '.join(measured)}")
+    drawn = metrics or [name for name in LESSON_METRICS if name in measured] or measured
+    figures = folder / "figures"
+    try:
+        figures.mkdir(exist_ok=True)
+        for metric in drawn:
+            rows = frame[(frame["metric"] == metric) & frame["estimate"].notna()]
+            x = choose_x(rows, wanted_x)
+            if x != "scaling_value":  # given numbers may have no d
+                rows = rows[rows[x].notna()]
+            if rows.empty:
+                print(f"plot.py: {metric} has nothing to draw against {x}", file=sys.stderr)
+                continue
+            for suffix, fixed, part in split_pictures(rows, x):
+                save(draw_metric(metric, part, x, fixed), figures / (metric + suffix), formats)
+        for metric in [] if bins is None else bins["metric"].unique():
+            if metrics and metric not in metrics:
+                continue
+            for suffix, fixed, part in split_pictures(bins[bins["metric"] == metric], "d"):
+                save(draw_histograms(metric, part, fixed),
+                     figures / f"histogram_{metric}{suffix}", formats)
+    except OSError as error:
+        raise RunError(f"cannot write to {figures}: {error.strerror}") from error
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="plot.py", allow_abbrev=False, description=(
+        "Draws the pictures of a finished run: DIR/figures/*.svg and *.png, from its CSV files."))
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder of a finished run")
+    parser.add_argument("--metric", metavar="M", action="append", default=[], help=(
+        "draw this metric of summary.csv; may be repeated (default: logit_sd, top_weight, slope)"))
+    parser.add_argument("--x", choices=list(X_WORDS), help=(
+        "what goes along the horizontal axis (default: the first of these that varies)"))
+    parser.add_argument("--pdf", action="store_true", help="write a PDF of each picture as well")
+    arguments = parser.parse_args()
+    try:
+        import matplotlib
+        import pandas  # noqa: F401
+    except ImportError as error:
+        sys.exit(f"plot.py: {sys.executable} has no {error.name}. On Debian: "
+                 "apt-get install python3-matplotlib python3-pandas, then run it with /usr/bin/python3")
+    try:
+        matplotlib.rcdefaults()  # a personal matplotlibrc must not change a picture
+        with matplotlib.rc_context(STYLE):
+            draw_run(arguments.folder, arguments.metric, arguments.x,
+                     ["svg", "png"] + ["pdf"] * arguments.pdf)
+    except RunError as error:
+        print(f"plot.py: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

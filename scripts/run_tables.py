@@ -1,0 +1,83 @@
+"""Reads the CSV files of a finished run and cuts them into what goes on one picture each.
+
+Knows the columns, and nothing of colours or figures.
+"""
+
+KEY_TEXTS = ["experiment", "entries", "scaling", "metric"]
+KEY_NUMBERS = ["entries_value", "d", "keys", "scaling_value"]
+ESTIMATE_NUMBERS = ["queries", "estimate", "ci_low", "ci_high", "q05", "median", "q95", "reference"]
+BIN_NUMBERS = ["bin_low", "bin_high", "density"]
+
+
+class RunError(Exception):
+    """What the user can mend: one line, printed without a traceback."""
+
+
+def read_csv(path, texts, numbers):
+    """The columns named, of the types named; an empty cell is NaN or the empty string."""
+    import pandas
+
+    try:
+        header = pandas.read_csv(path, nrows=0).columns
+        missing = [name for name in texts + numbers if name not in header]
+        if missing:
+            raise RunError(f"{path} has no column {', '.join(missing)}")
+        types = {**dict.fromkeys(texts, str), **dict.fromkeys(numbers, float)}
+        frame = pandas.read_csv(path, usecols=texts + numbers, dtype=types, keep_default_na=False,
+                                na_values={name: [""] for name in numbers},
+                                float_precision="round_trip")
+    except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
+        raise RunError(f"cannot read {path}: {str(error).splitlines()[0]}") from error
+    if frame.empty:
+        raise RunError(f"{path} holds no lines")
+    return frame
+
+
+def read_summary(folder):
+    """The lines of summary.csv."""
+    if not folder.is_dir():
+        raise RunError(f"there is no folder {folder}")
+    path = folder / "summary.csv"
+    if not path.exists():
+        raise RunError(f"{path} is missing: the run has not finished. "
+                       f"`attnscale run CONFIG --out {folder}` finishes it")
+    return read_csv(path, KEY_TEXTS, KEY_NUMBERS + ESTIMATE_NUMBERS)
+
+
+def read_histogram(folder):
+    """The lines of histogram.csv; None where the run wrote none."""
+    path = folder / "histogram.csv"
+    return read_csv(path, KEY_TEXTS, KEY_NUMBERS + BIN_NUMBERS) if path.exists() else None
+
+
+def choose_x(frame, wanted):
+    """The column along the horizontal axis: as asked for, else the first that varies."""
+    if wanted:
+        if frame[wanted].isna().all():
+            raise RunError(f"the run has no {wanted} to draw against")
+        return wanted
+    for name in ("d", "keys", "scaling_value"):
+        if frame[name].nunique() > 1:
+            return name
+    return "d"
+
+
+def format_value(value):
+    return value if isinstance(value, str) else f"{value:.10g}"
+
+
+def split_by(frame, names):
+    """(value of each name, rows) of every combination of values there is, in the run's order."""
+    if not names:
+        return [({}, frame)]
+    by = names if len(names) > 1 else names[0]  # pandas 1.5 warns of a list of one
+    return [({name: rows[name].iloc[0] for name in names}, rows)
+            for _, rows in frame.groupby(by, sort=False, dropna=False)]
+
+
+def split_pictures(frame, x):
+    """(suffix of its name, what varies between pictures, rows) of each picture drawn against x."""
+    axes = ["experiment", "entries", "entries_value", "d", "keys"]
+    varying = [name for name in axes if name != x and frame[name].nunique() > 1]
+    return [("".join(f"-{name}_{format_value(value)}" for name, value in fixed.items()), fixed, rows)
+            for fixed, rows in split_by(frame, varying)]
