@@ -2,8 +2,8 @@
 """Draws the pictures of a finished run from its CSV files alone.
 
 One picture per metric (and per experiment, law, d or key count where the run has several) goes to
-DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. The same files give
-the same bytes: nothing but the CSV files and the versions of matplotlib and pandas goes in.
+DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. The same files
+give the same bytes: nothing but the CSV files and the versions of matplotlib and pandas goes in.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def style_series(rows, x):
 
 
 def spread_apart(wanted, gap):
-    """The positions in [0, 1] nearest to `wanted` (ascending), at least `gap` between neighbours."""
+    """The positions in [0, 1] nearest to `wanted` (ascending), at least `gap` apart."""
     blocks = []  # [sum of wanted minus own offset, count]: runs of labels that touch
     for index, position in enumerate(wanted):
         blocks.append([position - index * gap, 1])
@@ -100,8 +100,8 @@ def label_curves(axes, ends):
     """Writes each curve's name at the right, beside its last point (label, colour, x, y)."""
     height = axes.get_position().height * axes.figure.get_figheight() * 72
     to_fraction = axes.transScale + axes.transLimits
-    placed = sorted(((to_fraction.transform((x, y)), label, colour) for label, colour, x, y in ends),
-                    key=lambda end: end[0][1])
+    placed = sorted(((to_fraction.transform((x, y)), label, colour)
+                     for label, colour, x, y in ends), key=lambda end: end[0][1])
     for ((x, y), label, colour), at in zip(
             placed, spread_apart([end[0][1] for end in placed], TEXT_SIZE * 1.3 / height)):
         axes.plot([x, 1.0, 1.025], [y, at, at], color=colour, linewidth=0.9, alpha=0.6,
@@ -159,8 +159,8 @@ def draw_curves(axes, series, x, shows):
         if "band" in shows:
             axes.fill_between(at, rows["q05"], rows["q95"], color=colour, alpha=0.13, linewidth=0)
         axes.plot(at, rows["reference" if is_exact(rows) else "estimate"], color=colour)
-        below, above = rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]
-        axes.errorbar(at, rows["estimate"], yerr=[below.fillna(0), above.fillna(0)],
+        bars = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
+        axes.errorbar(at, rows["estimate"], yerr=[bar.fillna(0).clip(lower=0) for bar in bars],
                       linestyle="none", marker=marker, color=colour, capsize=3)
         if "median" in shows:
             axes.plot(at, rows["median"], color=colour, marker=marker, clip_on=False, **MEDIAN)
@@ -365,7 +365,7 @@ def main():
         import pandas  # noqa: F401
     except ImportError as error:
         sys.exit(f"plot.py: {sys.executable} has no {error.name}. On Debian: "
-                 "apt-get install python3-matplotlib python3-pandas, then run it with /usr/bin/python3")
+                 "apt-get install python3-matplotlib python3-pandas, then use /usr/bin/python3")
     try:
         matplotlib.rcdefaults()  # a personal matplotlibrc must not change a picture
         with matplotlib.rc_context(STYLE):

@@ -79,5 +79,5 @@ def split_pictures(frame, x):
     """(suffix of its name, what varies between pictures, rows) of each picture drawn against x."""
     axes = ["experiment", "entries", "entries_value", "d", "keys"]
     varying = [name for name in axes if name != x and frame[name].nunique() > 1]
-    return [("".join(f"-{name}_{format_value(value)}" for name, value in fixed.items()), fixed, rows)
-            for fixed, rows in split_by(frame, varying)]
+    return [("".join(f"-{name}_{format_value(value)}" for name, value in fixed.items()),
+             fixed, rows) for fixed, rows in split_by(frame, varying)]

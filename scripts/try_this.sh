@@ -30,8 +30,12 @@ while (($#)); do
       ;;
     --out=*) out=${1#*=} ;;
     --out)
-      out=${2-}
-      (($# == 1)) || shift
+      if (($# == 1)); then
+        options+=("$1")
+      else
+        out=$2
+        shift
+      fi
       ;;
     --set=* | --seed=* | --shard=*)
       changes+="$1 "

@@ -1,0 +1,150 @@
+"""scripts/plot.py on a small run: the pictures it promises, the same bytes twice, clean errors.
+
+The fixture's means are exact values by quadrature; its intervals and quantiles are made up.
+"""
+
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from hashlib import sha256
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURE = ROOT / "tests" / "fixtures" / "plot"
+
+
+def plot(folder, *options):
+    return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "plot.py", folder, *options],
+                          capture_output=True, text=True)
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.run_folder = Path(scratch.name) / "run"
+        shutil.copytree(FIXTURE, self.run_folder)
+
+    def pictures(self):
+        return {path.name: path.read_bytes() for path in (self.run_folder / "figures").iterdir()}
+
+    def digests(self):
+        """To compare pictures without printing them."""
+        return {name: sha256(content).hexdigest() for name, content in self.pictures().items()}
+
+    def edit_summary(self, edit):
+        path = self.run_folder / "summary.csv"
+        path.write_text(edit(path.read_text()))
+
+    def expect_error(self, answer, *words):
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+        self.assertTrue(answer.stderr.startswith("plot.py: "), answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        for word in words:
+            self.assertIn(word, answer.stderr)
+
+    def test_draws_the_lesson_and_the_histograms_and_names_each_file(self):
+        answer = plot(self.run_folder)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        names = {f"{stem}.{kind}" for stem in ("logit_sd", "top_weight", "slope", "histogram_logit")
+                 for kind in ("svg", "png")}
+        pictures = self.pictures()
+        self.assertEqual(set(pictures), names)
+        self.assertEqual({Path(line).name for line in answer.stdout.splitlines()}, names)
+        for name, content in pictures.items():
+            if name.endswith(".png"):
+                self.assertEqual(content[:8], b"\x89PNG\r\n\x1a\n")
+                width, height = struct.unpack(">II", content[16:24])
+                self.assertGreater(min(width, height), 600, name)
+            else:
+                self.assertEqual(ElementTree.fromstring(content).tag,
+                                 "{http://www.w3.org/2000/svg}svg")
+
+    def test_the_same_csv_gives_the_same_bytes(self):
+        plot(self.run_folder, "--pdf")
+        first = self.digests()
+        shutil.rmtree(self.run_folder / "figures")
+        plot(self.run_folder, "--pdf")
+        self.assertEqual(len(first), 12)
+        self.assertEqual(self.digests(), first)
+
+    def test_another_number_gives_another_picture(self):
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()["top_weight.svg"]
+        self.edit_summary(lambda text: text.replace("t,10000,0.74822", "t,10000,0.5"))
+        answer = plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertNotEqual(self.digests()["top_weight.svg"], first)
+
+    def test_the_key_count_can_be_the_axis(self):
+        answer = plot(self.run_folder, "--metric", "slope", "--x", "keys")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(set(self.pictures()), {
+            f"slope-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
+
+    def test_columns_in_another_order_and_new_ones_change_nothing(self):
+        plot(self.run_folder, "--metric", "slope")
+        first = self.digests()
+
+        def turn(text):
+            return "".join(",".join(["x", *reversed(line.split(","))]) + "\n"
+                           for line in text.splitlines())
+
+        self.edit_summary(turn)
+        answer = plot(self.run_folder, "--metric", "slope")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(self.digests(), first)
+
+    def test_empty_cells_are_left_out(self):
+        lines = (self.run_folder / "summary.csv").read_text().splitlines()
+        header = lines[0].split(",")
+        emptied = [header.index(name) for name in ("estimate", "std_error", "ci_low", "ci_high",
+                                                   "median", "q05", "q95", "reference", "z")]
+
+        def empty(line):
+            cells = line.split(",")
+            return ",".join("" if at in emptied else cell for at, cell in enumerate(cells))
+
+        self.edit_summary(lambda _: "\n".join(
+            [lines[0]] + [empty(line) if ",1024,8,none," in line else line for line in lines[1:]]))
+        answer = plot(self.run_folder)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_a_missing_folder_is_named(self):
+        self.expect_error(plot(self.run_folder / "none"), "no folder", "none")
+
+    def test_an_unfinished_run_says_how_to_finish_it(self):
+        (self.run_folder / "summary.csv").unlink()
+        self.expect_error(plot(self.run_folder), "not finished", "attnscale run")
+
+    def test_a_missing_column_is_named(self):
+        self.edit_summary(lambda text: text.replace("ci_low", "low", 1))
+        self.expect_error(plot(self.run_folder), "summary.csv", "no column ci_low")
+
+    def test_text_among_the_numbers_is_refused(self):
+        self.edit_summary(lambda text: text.replace(",10000,", ",many,", 1))
+        self.expect_error(plot(self.run_folder), "summary.csv", "many")
+
+    def test_a_file_of_a_header_alone_is_refused(self):
+        self.edit_summary(lambda text: text.splitlines()[0] + "\n")
+        self.expect_error(plot(self.run_folder), "holds no lines")
+
+    def test_an_empty_file_is_refused(self):
+        self.edit_summary(lambda _: "")
+        self.expect_error(plot(self.run_folder), "summary.csv")
+
+    def test_an_unknown_metric_is_answered_with_those_there_are(self):
+        self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
+                          "logit_sd, top_weight, slope")
+
+    def test_an_axis_the_run_lacks_is_refused(self):
+        self.expect_error(plot(self.run_folder, "--x", "scaling_value"), "scaling_value")
+
+
+if __name__ == "__main__":
+    unittest.main()
