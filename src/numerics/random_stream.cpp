@@ -4,8 +4,16 @@
 
 namespace attnscale {
 
+StreamKey stream_key(const BlockAddress& address, StreamPurpose purpose) {
+  return {address.seed, address.cell, address.block, static_cast<std::uint64_t>(purpose)};
+}
+
 RandomStream::RandomStream(const BlockAddress& address, StreamPurpose purpose)
-    : key_{address.seed, address.cell, address.block, static_cast<std::uint64_t>(purpose)} {}
+    : key_(stream_key(address, purpose)) {}
+
+RandomStream::RandomStream(const BlockAddress& address, StreamPurpose purpose, std::uint64_t query,
+                           std::uint64_t vector)
+    : key_(stream_key(address, purpose)), counter_{0, query, vector, 0} {}
 
 void RandomStream::refill() {
   r123::Threefry4x64 generator;

@@ -28,14 +28,22 @@ enum class StreamPurpose : std::uint64_t {
   kKeyNorms = 3
 };
 
+/// The generator's key for an address: (seed, cell, block, purpose).
+using StreamKey = std::array<std::uint64_t, 4>;
+StreamKey stream_key(const BlockAddress& address, StreamPurpose purpose);
+
 /// A sequence of 64-bit words: Threefry4x64 with 20 rounds (Salmon et al., "Parallel random
-/// numbers: as easy as 1, 2, 3", SC 2011), keyed by (seed, cell, block, purpose), counting from 0.
+/// numbers: as easy as 1, 2, 3", SC 2011), keyed by stream_key, counting from 0.
 /// Satisfies UniformRandomBitGenerator, so that Boost.Random's distributions can draw from it.
 class RandomStream {
  public:
   using result_type = std::uint64_t;
 
   RandomStream(const BlockAddress& address, StreamPurpose purpose);
+
+  /// A stream of its own for one vector of one query of the block: 0 is the query, 1 + k its key k.
+  RandomStream(const BlockAddress& address, StreamPurpose purpose, std::uint64_t query,
+               std::uint64_t vector);
 
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
@@ -48,7 +56,7 @@ class RandomStream {
  private:
   void refill();
 
-  std::array<std::uint64_t, 4> key_;
+  StreamKey key_;
   std::array<std::uint64_t, 4> counter_{};
   std::array<std::uint64_t, 4> words_{};
   std::size_t used_ = 4;
