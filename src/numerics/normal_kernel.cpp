@@ -1,0 +1,256 @@
+#include "numerics/normal_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "numerics/normal_kernel.cpp"
+#include "numerics/vector_targets.h"
+//
+#include <hwy/foreach_target.h>
+//
+#include "numerics/box_muller-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attnscale {
+namespace HWY_NAMESPACE {
+
+/// The four words of one call, for the queries of the lanes.
+class Generator {
+ public:
+  Generator(const StreamKey& key, std::uint64_t first_query, std::uint64_t vector)
+      : schedule_(schedule_of(key)),
+        query_(hn::Iota(WordLanes(), first_query)),
+        vector_(hn::Set(WordLanes(), vector)) {}
+
+  HWY_INLINE FourWords call(std::uint64_t number, std::uint64_t attempt = 0) const {
+    const WordLanes tag;
+    return threefry(schedule_, {hn::Set(tag, number), query_, vector_, hn::Set(tag, attempt)});
+  }
+
+ private:
+  KeySchedule schedule_;
+  Words query_;
+  Words vector_;
+};
+
+struct FourDoubles {
+  Doubles x0, x1, x2, x3;
+};
+
+HWY_INLINE FourDoubles normals_of(const FourWords& w, Doubles mean, Doubles sd) {
+  const TwoDoubles a = box_muller(w.x0, w.x1, mean, sd);
+  const TwoDoubles b = box_muller(w.x2, w.x3, mean, sd);
+  return {a.first, a.second, b.first, b.second};
+}
+
+/// Stores the first `rows` (1 to 4) of four rows.
+HWY_INLINE void store_rows(const FourDoubles& x, std::size_t rows, std::size_t stride,
+                           double* HWY_RESTRICT out) {
+  const DoubleLanes tag;
+  hn::StoreU(x.x0, tag, out);
+  if (rows > 1) hn::StoreU(x.x1, tag, out + stride);
+  if (rows > 2) hn::StoreU(x.x2, tag, out + 2 * stride);
+  if (rows > 3) hn::StoreU(x.x3, tag, out + 3 * stride);
+}
+
+void words(const StreamKey& key, const std::array<std::uint64_t, 4>& first, std::size_t rows,
+           std::uint64_t* HWY_RESTRICT out) {
+  const WordLanes tag;
+  const KeySchedule schedule = schedule_of(key);
+  constexpr auto kStride = static_cast<std::size_t>(kLanes);
+  for (std::size_t lane = 0; lane < kStride; lane += hn::Lanes(tag)) {
+    const Words query = hn::Iota(tag, first[1] + lane);
+    for (std::size_t row = 0; row < rows; row += 4) {
+      const FourWords w = threefry(schedule, {hn::Set(tag, first[0] + row / 4), query,
+                                              hn::Set(tag, first[2]), hn::Set(tag, first[3])});
+      std::uint64_t* const to = out + row * kStride + lane;
+      hn::StoreU(w.x0, tag, to);
+      hn::StoreU(w.x1, tag, to + kStride);
+      hn::StoreU(w.x2, tag, to + 2 * kStride);
+      hn::StoreU(w.x3, tag, to + 3 * kStride);
+    }
+  }
+}
+
+void normal_entries(const StreamKey& key, std::uint64_t first_query, std::uint64_t vector,
+                    const NormalShape& shape, std::size_t d, std::size_t stride,
+                    double* HWY_RESTRICT entries) {
+  const DoubleLanes tag;
+  const Doubles mean = hn::Set(tag, shape.mean);
+  const Doubles sd = hn::Set(tag, shape.sd);
+  for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
+    const Generator generator(key, first_query + query, vector);
+    for (std::size_t i = 0; i < d; i += 4) {
+      const FourDoubles x = normals_of(generator.call(i / 4), mean, sd);
+      store_rows(x, d - i, stride, entries + i * stride + query);
+    }
+  }
+}
+
+/// total + error += x without loss: error gathers what total cannot hold (Knuth, TAOCP 2, 4.2.2).
+HWY_INLINE void add_compensated(Doubles x, Doubles& total, Doubles& error) {
+  const Doubles sum = hn::Add(total, x);
+  const Doubles x_as_added = hn::Sub(sum, total);
+  const Doubles total_as_added = hn::Sub(sum, x_as_added);
+  error = hn::Add(error, hn::Add(hn::Sub(total, total_as_added), hn::Sub(x, x_as_added)));
+  total = sum;
+}
+
+void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
+                           std::size_t keys, const NormalShape& shape, const ScoreRows& rows) {
+  constexpr std::size_t kBlock = 256;
+  const DoubleLanes tag;
+  const Doubles mean = hn::Set(tag, shape.mean);
+  const Doubles sd = hn::Set(tag, shape.sd);
+  const auto query_stride = static_cast<std::size_t>(rows.query_stride);
+  const auto score_stride = static_cast<std::size_t>(rows.score_stride);
+  const std::size_t entry_count = rows.query_entries.size() / query_stride;
+  for (std::size_t query = 0; query < query_stride; query += hn::Lanes(tag)) {
+    for (std::size_t k = 0; k < keys; ++k) {
+      const Generator generator(key, first_query + query, 1 + first_key + k);
+      Doubles total = hn::Zero(tag);
+      Doubles error = hn::Zero(tag);
+      for (std::size_t block = 0; block < entry_count; block += kBlock) {
+        const std::size_t end = std::min(entry_count, block + kBlock);
+        FourDoubles sums{hn::Zero(tag), hn::Zero(tag), hn::Zero(tag), hn::Zero(tag)};
+        for (std::size_t i = block; i < end; i += 4) {
+          const FourDoubles x = normals_of(generator.call(i / 4), mean, sd);
+          const double* const q = rows.query_entries.data() + i * query_stride + query;
+          sums.x0 = hn::MulAdd(hn::LoadU(tag, q), x.x0, sums.x0);
+          sums.x1 = hn::MulAdd(hn::LoadU(tag, q + query_stride), x.x1, sums.x1);
+          sums.x2 = hn::MulAdd(hn::LoadU(tag, q + 2 * query_stride), x.x2, sums.x2);
+          sums.x3 = hn::MulAdd(hn::LoadU(tag, q + 3 * query_stride), x.x3, sums.x3);
+        }
+        add_compensated(hn::Add(hn::Add(sums.x0, sums.x1), hn::Add(sums.x2, sums.x3)), total,
+                        error);
+      }
+      hn::StoreU(hn::Add(total, error), tag, rows.scores + k * score_stride + query);
+    }
+  }
+}
+
+void scaled_normals(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
+                    std::size_t keys, const double* HWY_RESTRICT sds, std::size_t stride,
+                    double* HWY_RESTRICT scores) {
+  const DoubleLanes tag;
+  for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
+    const Generator generator(key, first_query + query, 0);
+    const Doubles sd = hn::LoadU(tag, sds + query);
+    for (std::size_t k = 0; k < keys; k += 4) {
+      const FourDoubles x = normals_of(generator.call((first_key + k) / 4), hn::Zero(tag), sd);
+      store_rows(x, keys - k, stride, scores + k * stride + query);
+    }
+  }
+}
+
+/// Constants of Marsaglia and Tsang's method for a gamma variable of shape degrees / 2.
+struct GammaConstants {
+  double d;  ///< shape - 1/3
+  double c;  ///< 1 / sqrt(9 d)
+};
+
+/// Chi-squared numbers of the lanes by rejection: x normal, v = (1 + c x)^3, accepted where
+/// ln u < x^2 / 2 + d - d v + d ln v. A call gives two attempts. No squeeze before the logarithms:
+/// with eight queries side by side one of them needs them nearly always.
+HWY_INLINE Doubles chi_squared_by_rejection(const Generator& generator, GammaConstants constants) {
+  const DoubleLanes tag;
+  const Doubles one = hn::Set(tag, 1.0);
+  const Doubles c = hn::Set(tag, constants.c);
+  const Doubles two_d = hn::Set(tag, 2 * constants.d);
+  const Doubles three_d = hn::Set(tag, 3 * constants.d);
+  Doubles result = hn::Zero(tag);
+  auto accepted = hn::Lt(one, one);
+  const auto attempt = [&](Doubles x, Words word) HWY_ATTR {
+    const Doubles base = hn::MulAdd(c, x, one);
+    const auto positive = hn::Gt(base, hn::Zero(tag));
+    const Doubles v = hn::Mul(base, hn::Mul(base, base));
+    const Doubles log_base = minus_two_log<0>(hn::IfThenElse(positive, base, one));
+    // Twice the condition, both sides negated: -2 ln u > 2 d (v - 1) - 2 d ln v - x^2.
+    const Doubles bound =
+        hn::MulAdd(three_d, log_base, hn::MulSub(two_d, hn::Sub(v, one), hn::Mul(x, x)));
+    const auto fits = hn::And(positive, hn::Gt(minus_two_log_uniform(word), bound));
+    result = hn::IfThenElse(hn::AndNot(accepted, fits), hn::Mul(two_d, v), result);
+    accepted = hn::Or(accepted, fits);
+  };
+  for (std::uint64_t call = 0; !hn::AllTrue(tag, accepted); ++call) {
+    const FourWords w = generator.call(0, call);
+    const TwoDoubles x = box_muller(w.x0, w.x1, hn::Zero(tag), one);
+    attempt(x.first, w.x2);
+    attempt(x.second, w.x3);
+  }
+  return result;
+}
+
+void chi_squared(const StreamKey& key, std::uint64_t first_query, std::int64_t degrees,
+                 std::size_t count, double* HWY_RESTRICT out) {
+  const DoubleLanes tag;
+  const double d = static_cast<double>(degrees) / 2 - 1.0 / 3;
+  const GammaConstants constants{d, 1 / std::sqrt(9 * d)};
+  for (std::size_t query = 0; query < count; query += hn::Lanes(tag)) {
+    const Generator generator(key, first_query + query, 0);
+    Doubles number;
+    if (degrees == 1) {
+      const FourWords w = generator.call(0);
+      const Doubles x = box_muller(w.x0, w.x1, hn::Zero(tag), hn::Set(tag, 1.0)).first;
+      number = hn::Mul(x, x);
+    } else if (degrees == 2) {
+      number = minus_two_log_uniform(generator.call(0).x0);
+    } else {
+      number = chi_squared_by_rejection(generator, constants);
+    }
+    hn::StoreU(number, tag, out + query);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace attnscale
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attnscale {
+
+HWY_EXPORT(words);
+HWY_EXPORT(normal_entries);
+HWY_EXPORT(scores_of_normal_keys);
+HWY_EXPORT(scaled_normals);
+HWY_EXPORT(chi_squared);
+
+void draw_words(const StreamKey& key, const std::array<std::uint64_t, 4>& first,
+                std::span<std::uint64_t> words) {
+  HWY_DYNAMIC_DISPATCH(words)
+  (key, first, words.size() / static_cast<std::size_t>(kLanes), words.data());
+}
+
+void draw_normal_entries(const StreamKey& key, std::int64_t first_query, std::int64_t vector,
+                         const NormalShape& shape, std::int64_t d, std::span<double> entries) {
+  const std::size_t stride = entries.size() / static_cast<std::size_t>(entry_rows(d));
+  const auto drawn = static_cast<std::size_t>(d);
+  HWY_DYNAMIC_DISPATCH(normal_entries)
+  (key, static_cast<std::uint64_t>(first_query), static_cast<std::uint64_t>(vector), shape, drawn,
+   stride, entries.data());
+  std::ranges::fill(entries.subspan(drawn * stride), 0.0);
+}
+
+void score_normal_keys(const StreamKey& key, std::int64_t first_query, std::int64_t first_key,
+                       std::int64_t keys, const NormalShape& shape, const ScoreRows& rows) {
+  HWY_DYNAMIC_DISPATCH(scores_of_normal_keys)
+  (key, static_cast<std::uint64_t>(first_query), static_cast<std::uint64_t>(first_key),
+   static_cast<std::size_t>(keys), shape, rows);
+}
+
+void draw_scaled_normals(const StreamKey& key, std::int64_t first_query, std::int64_t first_key,
+                         std::span<const double> sds, std::span<double> scores) {
+  HWY_DYNAMIC_DISPATCH(scaled_normals)
+  (key, static_cast<std::uint64_t>(first_query), static_cast<std::uint64_t>(first_key),
+   scores.size() / sds.size(), sds.data(), sds.size(), scores.data());
+}
+
+void draw_chi_squared(const StreamKey& key, std::int64_t first_query, std::int64_t degrees,
+                      std::span<double> numbers) {
+  HWY_DYNAMIC_DISPATCH(chi_squared)
+  (key, static_cast<std::uint64_t>(first_query), degrees, numbers.size(), numbers.data());
+}
+
+}  // namespace attnscale
+#endif  // HWY_ONCE

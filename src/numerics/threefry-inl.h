@@ -1,0 +1,101 @@
+// Threefry4x64 in vectors: four 64-bit words of every lane from a key shared by all lanes and a
+// counter of each lane's own. Included by kernels only, once per instruction set. Knows nothing of
+// what the words are for.
+//
+// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Random123's threefry.h (1.14): "the authors know of no statistical flaws with ROUNDS=12 or more
+// for Threefry4x64" (their tests: TestU01's BigCrush). 13 rounds, the smallest number for which
+// vectors are published, are one more than that.
+
+#if defined(ATTNSCALE_NUMERICS_THREEFRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTNSCALE_NUMERICS_THREEFRY_INL_H_
+#undef ATTNSCALE_NUMERICS_THREEFRY_INL_H_
+#else
+#define ATTNSCALE_NUMERICS_THREEFRY_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "numerics/lanes.h"
+#include "numerics/random_stream.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attnscale {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using DoubleLanes = hn::CappedTag<double, kLanes>;
+using WordLanes = hn::CappedTag<std::uint64_t, kLanes>;
+using Doubles = hn::Vec<DoubleLanes>;
+using Words = hn::Vec<WordLanes>;
+
+/// Four words of every lane: a counter, or what becomes of it.
+struct FourWords {
+  Words x0, x1, x2, x3;
+};
+
+/// The key as it is added before rounds 0, 4, 8 and 12: rotated by one word each time, with the
+/// parity word among them and the number of the addition in the last word.
+struct KeySchedule {
+  std::uint64_t added[4][4];
+};
+
+HWY_INLINE KeySchedule schedule_of(const StreamKey& key) {
+  constexpr std::uint64_t kSkeinParity = 0x1BD11BDAA9FC1A22U;
+  const std::uint64_t words[5] = {key[0], key[1], key[2], key[3],
+                                  kSkeinParity ^ key[0] ^ key[1] ^ key[2] ^ key[3]};
+  KeySchedule schedule;
+  for (std::size_t addition = 0; addition < 4; ++addition) {
+    for (std::size_t word = 0; word < 4; ++word) {
+      schedule.added[addition][word] = words[(addition + word) % 5];
+    }
+    schedule.added[addition][3] += addition;
+  }
+  return schedule;
+}
+
+template <int kBits>
+HWY_INLINE void mix(Words& sum, Words& turned) {
+  sum = hn::Add(sum, turned);
+  turned = hn::Xor(hn::RotateRight<64 - kBits>(turned), sum);
+}
+
+// Two rounds: words pair up as 0-1 and 2-3, then as 0-3 and 2-1.
+template <int kFirst01, int kFirst23, int kSecond03, int kSecond21>
+HWY_INLINE void two_rounds(FourWords& w) {
+  mix<kFirst01>(w.x0, w.x1);
+  mix<kFirst23>(w.x2, w.x3);
+  mix<kSecond03>(w.x0, w.x3);
+  mix<kSecond21>(w.x2, w.x1);
+}
+
+HWY_INLINE void add_key(const std::uint64_t (&added)[4], FourWords& w) {
+  const WordLanes tag;
+  w.x0 = hn::Add(w.x0, hn::Set(tag, added[0]));
+  w.x1 = hn::Add(w.x1, hn::Set(tag, added[1]));
+  w.x2 = hn::Add(w.x2, hn::Set(tag, added[2]));
+  w.x3 = hn::Add(w.x3, hn::Set(tag, added[3]));
+}
+
+/// Threefry4x64 with 13 rounds.
+HWY_INLINE FourWords threefry(const KeySchedule& key, FourWords w) {
+  add_key(key.added[0], w);
+  two_rounds<14, 16, 52, 57>(w);
+  two_rounds<23, 40, 5, 37>(w);
+  add_key(key.added[1], w);
+  two_rounds<25, 33, 46, 12>(w);
+  two_rounds<58, 22, 32, 32>(w);
+  add_key(key.added[2], w);
+  two_rounds<14, 16, 52, 57>(w);
+  two_rounds<23, 40, 5, 37>(w);
+  add_key(key.added[3], w);
+  mix<25>(w.x0, w.x1);
+  mix<33>(w.x2, w.x3);
+  return w;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace attnscale
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
