@@ -4,6 +4,8 @@
 #include <array>
 
 #include "experiment/sampler_boost.h"
+#include "experiment/sampler_direct.h"
+#include "experiment/sampler_vectors.h"
 
 namespace attnscale {
 namespace {
@@ -12,10 +14,35 @@ bool any_law(const Entries&) {
   return true;
 }
 
+constexpr std::int64_t kMany = std::int64_t{1} << 20;
+constexpr std::int64_t kManyEntries = std::int64_t{1} << 16;
+
+// The first row is the default.
 constexpr std::array kSamplers{
-    SamplerRow{"boost",
-               "draws every entry with Boost.Random, one at a time: to be read and trusted", true,
-               7, std::int64_t{1} << 20, std::int64_t{1} << 20, any_law, draw_block_boost},
+    SamplerRow{.name = "vectors",
+               .help = "draws every entry, eight queries side by side in vectors",
+               .draws_entries = true,
+               .nanoseconds = 2,
+               .max_d = kManyEntries,
+               .max_keys = kManyEntries,
+               .can_draw = any_law,
+               .draw_block = draw_block_vectors},
+    SamplerRow{.name = "direct",
+               .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key",
+               .draws_entries = false,
+               .nanoseconds = 3,
+               .max_d = kMany,
+               .max_keys = kMany,
+               .can_draw = can_draw_direct,
+               .draw_block = draw_block_direct},
+    SamplerRow{.name = "boost",
+               .help = "draws every entry with Boost.Random, one at a time: to be read and trusted",
+               .draws_entries = true,
+               .nanoseconds = 7,
+               .max_d = kMany,
+               .max_keys = kMany,
+               .can_draw = any_law,
+               .draw_block = draw_block_boost},
 };
 
 }  // namespace

@@ -1,0 +1,162 @@
+#include "experiment/sampler_vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "numerics/normal_kernel.h"
+
+namespace attnscale {
+namespace {
+
+// A law's scalar function is called for this many entries at a time: a part of what it draws.
+constexpr std::size_t kPart = 256;
+
+bool has_kernel(const Law& law) {
+  return law.row == find_law("normal");
+}
+
+// The entries of one vector of one query, part by part.
+class VectorOfLaw {
+ public:
+  VectorOfLaw(const Law& law, const BlockAddress& address, std::int64_t query, std::int64_t vector)
+      : law_(law),
+        words_(address, StreamPurpose::kEntries, static_cast<std::uint64_t>(query),
+               static_cast<std::uint64_t>(vector)) {}
+
+  std::span<const double> next_part(std::size_t size) {
+    const std::span<double> part = std::span(part_).first(size);
+    law_.row->fill(law_.parameters, words_, part);
+    for (double& entry : part) entry = law_.mean + law_.sd * entry;
+    return part;
+  }
+
+ private:
+  const Law& law_;
+  RandomStream words_;
+  std::array<double, kPart> part_;
+};
+
+// A sum with what its rounding lost (Knuth's two-sum).
+struct CompensatedSum {
+  double total = 0;
+  double error = 0;
+
+  void add(double x) {
+    const double sum = total + x;
+    const double x_as_added = sum - total;
+    error += (total - (sum - x_as_added)) + (x - x_as_added);
+    total = sum;
+  }
+};
+
+// Queries that are worked on together: their entries, entries[i * stride + query].
+class QueryGroup {
+ public:
+  QueryGroup(const Draw& draw, const BlockAddress& address)
+      : draw_(draw), address_(address), words_(stream_key(address, StreamPurpose::kEntries)) {}
+
+  // Draws the entries of `stride` queries.
+  void draw_queries(std::int64_t first_query, std::int64_t stride) {
+    first_query_ = first_query;
+    stride_ = stride;
+    entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride));
+    const Law& law = draw_.entries.queries;
+    if (has_kernel(law)) {
+      draw_normal_entries(words_, first_query, 0, {law.mean, law.sd}, draw_.d, entries_);
+      return;
+    }
+    std::ranges::fill(entries_, 0.0);
+    for (std::int64_t query = 0; query < stride; ++query) {
+      VectorOfLaw vector(law, address_, first_query + query, 0);
+      for_each_part([&](std::size_t first, std::size_t size) {
+        const std::span<const double> part = vector.next_part(size);
+        for (std::size_t i = 0; i < size; ++i) entries_[place(first + i, query)] = part[i];
+      });
+    }
+  }
+
+  // Scores of the group's queries against some of their keys: scores[key * score_stride + query].
+  void score_keys(std::int64_t first_key, std::int64_t keys, double* scores,
+                  std::int64_t score_stride) const {
+    const Law& law = draw_.entries.keys;
+    if (has_kernel(law)) {
+      score_normal_keys(words_, first_query_, first_key, keys, {law.mean, law.sd},
+                        {entries_, stride_, scores, score_stride});
+      return;
+    }
+    for (std::int64_t query = 0; query < stride_; ++query) {
+      for (std::int64_t key = 0; key < keys; ++key) {
+        scores[key * score_stride + query] = score_of(query, first_key + key);
+      }
+    }
+  }
+
+ private:
+  double score_of(std::int64_t query, std::int64_t key) const {
+    VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
+    CompensatedSum score;
+    for_each_part([&](std::size_t first, std::size_t size) {
+      const std::span<const double> part = vector.next_part(size);
+      double sum = 0;
+      for (std::size_t i = 0; i < size; ++i) sum += entries_[place(first + i, query)] * part[i];
+      score.add(sum);
+    });
+    return score.total + score.error;
+  }
+
+  template <typename Work>
+  void for_each_part(const Work& work) const {
+    const auto d = static_cast<std::size_t>(draw_.d);
+    for (std::size_t first = 0; first < d; first += kPart) work(first, std::min(kPart, d - first));
+  }
+
+  std::size_t place(std::size_t entry, std::int64_t query) const {
+    return entry * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(query);
+  }
+
+  const Draw& draw_;
+  const BlockAddress& address_;
+  StreamKey words_;
+  std::int64_t first_query_ = 0;
+  std::int64_t stride_ = 0;
+  std::vector<double> entries_;
+};
+
+// Queries worked on together: as many as keep their entries in the first cache, at least kLanes.
+std::int64_t group_size(std::int64_t d) {
+  constexpr std::int64_t kEntries = 2048;
+  return std::max(kLanes, kEntries / d / kLanes * kLanes);
+}
+
+}  // namespace
+
+void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
+                        const TileSink& sink) {
+  const TileShape shape = tile_shape(draw.keys, kLanes);
+  std::vector<double> scores(
+      static_cast<std::size_t>(padded(std::min(shape.queries, queries)) * shape.keys));
+  QueryGroup group(draw, address);
+
+  for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
+    const std::int64_t tile_queries = std::min(shape.queries, queries - first_query);
+    const std::int64_t stride = padded(tile_queries);
+    const std::int64_t step = std::min(stride, group_size(draw.d));
+    for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
+      const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
+      for (std::int64_t offset = 0; offset < stride; offset += step) {
+        // A tile of some of the keys has kLanes queries, one group: it is drawn but once.
+        if (first_key == 0) {
+          group.draw_queries(first_query + offset, std::min(step, stride - offset));
+        }
+        group.score_keys(first_key, keys, scores.data() + offset, stride);
+      }
+      const auto filled = static_cast<std::size_t>(keys * stride);
+      if (!sink({first_query, tile_queries, first_key, keys, std::span(scores).first(filled)})) {
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace attnscale
