@@ -20,6 +20,16 @@ double dot(std::span<const double> query, std::span<const double> key) {
   return score;
 }
 
+// Tiles of at most 2^21 entries where one score allows, some 30 ms: a stop is asked between tiles.
+// A function of the draw alone, as tile_shape is.
+TileShape tile_shape_of_entries(const Draw& draw) {
+  constexpr std::int64_t kEntries = std::int64_t{1} << 21;
+  const std::int64_t scores = std::max<std::int64_t>(1, kEntries / draw.d);
+  const TileShape shape = tile_shape(draw.keys, 1);
+  if (draw.keys > scores) return {1, std::min(shape.keys, scores)};
+  return {std::min(shape.queries, scores / draw.keys), shape.keys};
+}
+
 }  // namespace
 
 void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_t queries,
@@ -27,7 +37,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   RandomStream words(address, StreamPurpose::kEntries);
   std::vector<double> query(static_cast<std::size_t>(draw.d));
   std::vector<double> key(query.size());
-  const TileShape shape = tile_shape(draw.keys, 1);
+  const TileShape shape = tile_shape_of_entries(draw);
   const std::int64_t stride = padded(shape.queries);
   std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
 
