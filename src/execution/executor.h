@@ -2,21 +2,47 @@
 // fixed tree, counts merge in any order.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "execution/ledger.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
 #include "experiment/tally.h"
 
 namespace attnscale {
 
+/// What a run asks of its executor. Functions may be empty; those marked so are called from any
+/// thread, several at once.
 struct ExecutorOptions {
-  int threads = 1;
-  StopSignal stop;  ///< asked between tiles; may be empty
-  /// Told of each block done, from any thread: its cell's place in the plan and its queries.
+  int threads = 1;  ///< of this process; with MPI of each rank
+  StopSignal stop;  ///< asked between tiles, from any thread; true ends the run
+  /// Told of blocks done, from any thread: their cell's place in the plan and their queries.
   std::function<void(std::size_t cell, std::int64_t queries)> progress;
+  std::function<void(std::size_t cell)> cell_done;  ///< told once a cell, from any thread
+  /// Saves the ledger; called by the thread that called `measure`, every `checkpoint_interval`, or
+  /// less often where saving takes more than a twentieth of the time. What it throws ends the run.
+  std::function<void()> checkpoint;
+  std::chrono::milliseconds checkpoint_interval{5000};
+};
+
+/// The one interface of this room: threads of one process, or many processes.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Measures what the ledger lacks of its share; true when it is complete, false where `stop`
+  /// ended the run first. The block in progress is then abandoned. An exception in any thread ends
+  /// the run and is thrown again here.
+  virtual bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) = 0;
+};
+
+/// Threads of this process.
+class ThreadExecutor : public Executor {
+ public:
+  bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) override;
 };
 
 /// The tallies of all cells, in the plan's order; `finished` is false where `stop` ended the run.
@@ -25,8 +51,7 @@ struct Measured {
   std::vector<CellTally> tallies;
 };
 
-/// Measures every block of the plan with `options.threads` threads. An exception in any of them
-/// ends the run and is thrown again here.
+/// Measures a whole plan with threads, without files.
 Measured measure_plan(const Plan& plan, const ExecutorOptions& options);
 
 }  // namespace attnscale

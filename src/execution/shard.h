@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "execution/block_set.h"
 
 namespace attnscale {
 
@@ -12,5 +15,13 @@ struct Shard {
 
   friend bool operator==(const Shard&, const Shard&) = default;
 };
+
+/// "shard 2 of 3", or "the whole run".
+std::string to_string(Shard shard);
+
+/// A shard's share of a cell's blocks: contiguous, and for all shards together every block once. It
+/// may be empty. Where shares differ by one block, the larger ones go round with `cell`, the cell's
+/// place in the plan, so that a sweep of many small cells is shared evenly.
+BlockRange shard_range(std::int64_t blocks, Shard shard, std::size_t cell);
 
 }  // namespace attnscale

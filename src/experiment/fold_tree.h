@@ -31,6 +31,8 @@ class FoldTree {
   /// Nodes not yet merged, by level and index.
   const std::map<FoldNode, CellMoments>& pending() const { return pending_; }
 
+  friend bool operator==(const FoldTree&, const FoldTree&) = default;
+
  private:
   std::map<FoldNode, CellMoments> pending_;
 };

@@ -1,0 +1,136 @@
+#include "execution/checkpoint.h"
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "execution/ledger_text.h"
+#include "io/atomic_file.h"
+#include "io/sha256.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::string_view kFirstWord = "attnscale-checkpoint";
+constexpr std::int64_t kFormat = 1;
+constexpr std::string_view kLastWord = "sha256";
+
+// The text without its last line, which must be the hash of the rest.
+std::string_view checked_body(std::string_view text) {
+  constexpr std::size_t kLastLine = kLastWord.size() + 1 + 64 + 1;
+  if (text.size() < kLastLine) throw TextError("it is cut off");
+  const std::string_view body = text.substr(0, text.size() - kLastLine);
+  const std::string last_line = std::string(kLastWord) + " " + sha256_hex(body) + "\n";
+  if (text.substr(body.size()) != last_line) {
+    throw TextError("it is cut off or was changed: its SHA-256 does not match");
+  }
+  return body;
+}
+
+void check_first_line(std::string_view text) {
+  if (!text.starts_with(std::string(kFirstWord) + " ")) {
+    throw TextError("it is not a checkpoint of attnscale");
+  }
+}
+
+Checkpoint take_checkpoint(TextReader& reader) {
+  Checkpoint checkpoint;
+  reader.start_line(kFirstWord);
+  const std::int64_t format = reader.take_integer();
+  if (format != kFormat) {
+    throw TextError("it has format " + std::to_string(format) + ", this program reads format " +
+                    std::to_string(kFormat));
+  }
+  reader.start_line("version");
+  checkpoint.identity.version = reader.take_rest_of_line();
+  reader.start_line("shard");
+  checkpoint.shard.index = reader.take_integer();
+  checkpoint.shard.count = reader.take_integer();
+  reader.start_line("config");
+  checkpoint.identity.config = reader.take_bytes(reader.take_integer());
+  reader.start_line("cells");
+  const std::int64_t cells = reader.take_integer();
+  for (std::int64_t i = 0; i < cells; ++i) checkpoint.cells.push_back(take_cell(reader));
+  if (!reader.at_end()) throw TextError("it has more cells than it says");
+  return checkpoint;
+}
+
+BlockSet blocks_of(const FoldTree& tree) {
+  BlockSet blocks;
+  for (const auto& [node, moments] : tree.pending()) {
+    const std::int64_t width = std::int64_t{1} << node.level;
+    blocks.add({node.index * width, (node.index + 1) * width});
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger) {
+  std::string text(kFirstWord);
+  text += " " + std::to_string(kFormat) + "\nversion " + identity.version;
+  text += "\nshard " + std::to_string(ledger.shard().index) + " " +
+          std::to_string(ledger.shard().count);
+  text += "\nconfig " + std::to_string(identity.config.size()) + "\n" + identity.config;
+  text += "\ncells " + std::to_string(ledger.cells()) + "\n";
+  for (std::size_t i = 0; i < ledger.cells(); ++i) append_text(ledger.cell(i), text);
+  text += std::string(kLastWord) + " " + sha256_hex(text) + "\n";
+  return text;
+}
+
+Checkpoint parse_checkpoint(std::string_view text, const std::string& name) {
+  try {
+    check_first_line(text);
+    TextReader reader(checked_body(text));
+    return take_checkpoint(reader);
+  } catch (const TextError& error) {
+    throw DamagedCheckpoint("cannot go on from " + name + ": " + error.what() +
+                            ". It was left as it is; move it away, or choose another folder");
+  }
+}
+
+void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& identity,
+                     const Ledger& ledger) {
+  write_atomically(folder / kCheckpointName, checkpoint_text(identity, ledger));
+}
+
+std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kCheckpointName;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT) return std::nullopt;
+    throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_checkpoint(text, path.string());
+}
+
+void check_same_run(const Checkpoint& checkpoint, const RunIdentity& identity, Shard shard,
+                    const Plan& plan, const std::filesystem::path& folder) {
+  if (const auto found = first_difference(identity, checkpoint.identity)) {
+    throw AnotherRun(folder.string() + " holds another run: " + found->key + " is " +
+                     found->theirs + " there and " + found->ours + " here");
+  }
+  if (checkpoint.shard != shard) {
+    throw AnotherRun(folder.string() + " holds " + to_string(checkpoint.shard) + ", not " +
+                     to_string(shard));
+  }
+  if (!fits_plan(checkpoint.cells, plan)) {
+    throw DamagedCheckpoint((folder / kCheckpointName).string() +
+                            " does not hold the cells of its own config: it was left as it is");
+  }
+}
+
+bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {
+  if (cells.size() != plan.cells.size()) return false;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const BlockSet all(BlockRange{0, plan.cells[i].blocks});
+    if (all.common_with(cells[i].done) != cells[i].done) return false;
+    if (blocks_of(cells[i].tree) != cells[i].done) return false;
+  }
+  return true;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,66 @@
+// The file that an interrupted run goes on from, and that a shard hands to `merge`: what run it is,
+// and its ledger. Written whole or not at all, exact to the bit, and refused where anything in it
+// is not as it was written.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "execution/ledger.h"
+#include "execution/run_identity.h"
+#include "experiment/plan.h"
+
+namespace attnscale {
+
+/// Name of the file in a run's folder.
+inline constexpr std::string_view kCheckpointName = "checkpoint.txt";
+
+/// The file is cut off, changed, of another program, or of a format this version cannot read. It is
+/// never deleted: the message says what it is. Exit code 1.
+class DamagedCheckpoint : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The file is a whole checkpoint of another run; the message names what differs. Exit code 2.
+class AnotherRun : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A checkpoint as read: cells in the plan's order.
+struct Checkpoint {
+  RunIdentity identity;
+  Shard shard;
+  std::vector<CellLedger> cells;
+};
+
+/// The text of the file. Workers may go on adding to the ledger: each cell is consistent in itself,
+/// which is all that resuming needs.
+std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger);
+
+/// Reads such a text; `name` stands in messages. Throws DamagedCheckpoint.
+Checkpoint parse_checkpoint(std::string_view text, const std::string& name);
+
+/// Writes folder/checkpoint.txt; throws std::system_error that names the file.
+void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& identity,
+                     const Ledger& ledger);
+
+/// The checkpoint in `folder`; nothing where there is no such file. Throws DamagedCheckpoint, or
+/// std::system_error where the file cannot be read.
+std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
+
+/// Throws AnotherRun unless the checkpoint is of this run and shard, and DamagedCheckpoint where
+/// its cells are not the plan's. `folder` stands in messages.
+void check_same_run(const Checkpoint& checkpoint, const RunIdentity& identity, Shard shard,
+                    const Plan& plan, const std::filesystem::path& folder);
+
+/// Whether the cells can be those of the plan: as many, no block beyond a cell's last, nodes for
+/// exactly the blocks that are done.
+bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan);
+
+}  // namespace attnscale

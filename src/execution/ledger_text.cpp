@@ -1,0 +1,199 @@
+#include "execution/ledger_text.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <concepts>
+#include <utility>
+
+namespace attnscale {
+namespace {
+
+void append_number(std::integral auto number, int base, std::string& text) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr;
+  text += ' ';
+  text.append(digits.data(), end);
+}
+
+void append_integer(std::integral auto number, std::string& text) {
+  append_number(number, 10, text);
+}
+
+void append_double(double number, std::string& text) {
+  append_number(std::bit_cast<std::uint64_t>(number), 16, text);
+}
+
+void append_moments(const Moments& moments, std::string& text) {
+  append_integer(moments.dimension(), text);
+  append_integer(moments.count, text);
+  for (const double mean : moments.mean) append_double(mean, text);
+  for (const double sum : moments.central) append_double(sum, text);
+}
+
+void append_counts(const MetricCounts& counts, std::string& text) {
+  text += "counts";
+  append_double(counts.min, text);
+  append_double(counts.max, text);
+  for (const auto& [bin, times] : counts.sketch.bins()) {
+    append_integer(bin, text);
+    append_integer(times, text);
+  }
+  text += '\n';
+}
+
+// A number of things that follow; each takes at least two characters, so that a wrong number is
+// found before memory is asked for.
+std::size_t take_size(TextReader& reader) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  const std::int64_t size = reader.take_integer();
+  if (size < 0 || size > kMost) throw TextError("a number of things cannot be right");
+  return static_cast<std::size_t>(size);
+}
+
+Moments take_moments(TextReader& reader) {
+  Moments moments;
+  const std::size_t dimension = take_size(reader);
+  moments.count = reader.take_integer();
+  for (std::size_t i = 0; i < dimension; ++i) moments.mean.push_back(reader.take_double());
+  for (std::size_t i = 0; i < dimension * (dimension + 1) / 2; ++i) {
+    moments.central.push_back(reader.take_double());
+  }
+  return moments;
+}
+
+MetricCounts take_counts(TextReader& reader) {
+  reader.start_line("counts");
+  MetricCounts counts;
+  counts.min = reader.take_double();
+  counts.max = reader.take_double();
+  std::vector<std::pair<std::int32_t, std::int64_t>> bins;
+  while (!reader.at_line_end()) {
+    const std::int64_t bin = reader.take_integer();
+    if (!std::in_range<std::int32_t>(bin)) throw TextError("a bin is out of range");
+    bins.emplace_back(static_cast<std::int32_t>(bin), reader.take_integer());
+  }
+  counts.sketch = QuantileSketch::from_bins(bins);
+  return counts;
+}
+
+}  // namespace
+
+void TextReader::start_line(std::string_view keyword) {
+  if (!line_.empty()) throw TextError("more on a line than there should be: " + std::string(line_));
+  const std::size_t length = rest_.find('\n');
+  if (length == std::string_view::npos) {
+    throw TextError("the text ends where a line \"" + std::string(keyword) + "\" should be");
+  }
+  line_ = rest_.substr(0, length);
+  rest_.remove_prefix(length + 1);
+  if (take_word() != keyword) {
+    throw TextError("there is no line \"" + std::string(keyword) + "\" where one should be");
+  }
+}
+
+std::string_view TextReader::take_word() {
+  const std::size_t length = std::min(line_.find(' '), line_.size());
+  if (length == 0) throw TextError("a line ends too early");
+  const std::string_view word = line_.substr(0, length);
+  line_.remove_prefix(std::min(length + 1, line_.size()));
+  return word;
+}
+
+std::int64_t TextReader::take_integer() {
+  const std::string_view word = take_word();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw TextError("not an integer: " + std::string(word));
+  }
+  return number;
+}
+
+std::uint64_t TextReader::take_bits() {
+  const std::string_view word = take_word();
+  std::uint64_t bits = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw TextError("not a hexadecimal number: " + std::string(word));
+  }
+  return bits;
+}
+
+double TextReader::take_double() {
+  return std::bit_cast<double>(take_bits());
+}
+
+std::string_view TextReader::take_rest_of_line() {
+  return std::exchange(line_, {});
+}
+
+std::string_view TextReader::take_bytes(std::int64_t size) {
+  const auto length = static_cast<std::size_t>(size);
+  if (size < 0 || length >= rest_.size() || rest_[length] != '\n') {
+    throw TextError("the text ends too early, or a length in it is wrong");
+  }
+  const std::string_view bytes = rest_.substr(0, length);
+  rest_.remove_prefix(length + 1);
+  return bytes;
+}
+
+void append_text(const CellLedger& cell, std::string& text) {
+  text += "cell";
+  append_integer(cell.tree.pending().size(), text);
+  append_integer(cell.counts.metrics.size(), text);
+  append_integer(cell.counts.histograms.size(), text);
+  text += "\ndone";
+  for (const BlockRange& range : cell.done.ranges()) {
+    append_integer(range.first, text);
+    append_integer(range.last, text);
+  }
+  text += '\n';
+  for (const auto& [node, moments] : cell.tree.pending()) {
+    text += "node";
+    append_integer(node.level, text);
+    append_integer(node.index, text);
+    append_integer(moments.size(), text);
+    for (const Moments& group : moments) append_moments(group, text);
+    text += '\n';
+  }
+  for (const MetricCounts& counts : cell.counts.metrics) append_counts(counts, text);
+  for (const auto& histogram : cell.counts.histograms) {
+    text += "histogram";
+    for (const std::int64_t times : histogram) append_integer(times, text);
+    text += '\n';
+  }
+}
+
+CellLedger take_cell(TextReader& reader) {
+  reader.start_line("cell");
+  const std::size_t nodes = take_size(reader);
+  const std::size_t metrics = take_size(reader);
+  const std::size_t histograms = take_size(reader);
+  CellLedger cell;
+  reader.start_line("done");
+  while (!reader.at_line_end()) {
+    const std::int64_t first = reader.take_integer();
+    cell.done.add({first, reader.take_integer()});
+  }
+  for (std::size_t i = 0; i < nodes; ++i) {
+    reader.start_line("node");
+    FoldNode node;
+    node.level = static_cast<int>(reader.take_integer());
+    node.index = reader.take_integer();
+    const std::size_t groups = take_size(reader);
+    CellMoments moments;
+    for (std::size_t group = 0; group < groups; ++group) moments.push_back(take_moments(reader));
+    cell.tree.add(node, std::move(moments));
+  }
+  for (std::size_t i = 0; i < metrics; ++i) cell.counts.metrics.push_back(take_counts(reader));
+  for (std::size_t i = 0; i < histograms; ++i) {
+    reader.start_line("histogram");
+    auto& histogram = cell.counts.histograms.emplace_back();
+    while (!reader.at_line_end()) histogram.push_back(reader.take_integer());
+  }
+  return cell;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,29 @@
+// What makes two runs the same: equal identities give equal numbers, whatever threads, folder or
+// machine they ran with. Knows configs as JSON only, so that nothing a config says is forgotten.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace attnscale {
+
+/// A run's version of the program, and its resolved config as JSON text (to_json_text).
+struct RunIdentity {
+  std::string version;
+  std::string config;
+
+  friend bool operator==(const RunIdentity&, const RunIdentity&) = default;
+};
+
+/// The first setting in which two runs differ.
+struct Difference {
+  std::string key;   ///< "version", or the JSON Pointer of a key of the config
+  std::string ours;  ///< its value as JSON text; "nothing" where there is none
+  std::string theirs;
+};
+
+/// Nothing where the two give the same numbers. The seed comes before all other keys. Both configs
+/// must be JSON.
+std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs);
+
+}  // namespace attnscale

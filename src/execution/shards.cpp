@@ -1,0 +1,219 @@
+#include "execution/shards.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace attnscale {
+namespace {
+
+// What the checks need of a shard, without its numbers.
+struct ShardOutline {
+  std::filesystem::path folder;
+  RunIdentity identity;
+  Shard shard;
+  std::vector<BlockSet> done;
+};
+
+using Faults = std::vector<std::string>;
+
+std::string name_of(const ShardOutline& shard) {
+  return to_string(shard.shard) + " in " + shard.folder.string();
+}
+
+// "blocks 4-6 of softmax d=16 keys=8 and of 9 more cells"; empty where there are no blocks.
+std::string describe(const std::vector<BlockSet>& blocks, const Plan& plan) {
+  const auto has_blocks = [](const BlockSet& set) { return !set.empty(); };
+  const auto first = std::find_if(blocks.begin(), blocks.end(), has_blocks);
+  if (first == blocks.end()) return "";
+  const Cell& cell = plan.cells[static_cast<std::size_t>(first - blocks.begin())];
+  std::string text = "blocks";
+  for (const BlockRange& range : first->ranges()) {
+    text.append(" ").append(std::to_string(range.first));
+    text.append("-").append(std::to_string(range.last - 1));
+  }
+  text += " of " + plan.config.experiments[cell.experiment].name +
+          " d=" + std::to_string(cell.draw.d) + " keys=" + std::to_string(cell.draw.keys);
+  const auto others = std::count_if(first + 1, blocks.end(), has_blocks);
+  if (others > 0) text += " and of " + std::to_string(others) + " more cells";
+  return text;
+}
+
+std::vector<BlockSet> share_of(Shard shard, const Plan& plan) {
+  std::vector<BlockSet> blocks;
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    blocks.emplace_back(shard_range(plan.cells[i].blocks, shard, i));
+  }
+  return blocks;
+}
+
+// For each cell, the blocks of `asked` that are not in `done`.
+std::vector<BlockSet> missing_of(const std::vector<BlockSet>& asked,
+                                 const std::vector<BlockSet>& done) {
+  std::vector<BlockSet> missing(asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    for (const BlockRange& range : asked[i].ranges()) missing[i].add(done[i].missing_from(range));
+  }
+  return missing;
+}
+
+std::vector<BlockSet> common_of(const std::vector<BlockSet>& a, const std::vector<BlockSet>& b) {
+  std::vector<BlockSet> common;
+  for (std::size_t i = 0; i < a.size(); ++i) common.push_back(a[i].common_with(b[i]));
+  return common;
+}
+
+bool any_block(const std::vector<BlockSet>& blocks) {
+  return std::any_of(blocks.begin(), blocks.end(), [](const BlockSet& b) { return !b.empty(); });
+}
+
+// The checkpoint in `folder`; nothing, and a fault, where there is no whole one.
+std::optional<Checkpoint> load_shard(const std::filesystem::path& folder, Faults& faults) {
+  try {
+    auto checkpoint = load_checkpoint(folder);
+    if (checkpoint) return checkpoint;
+    faults.push_back(folder.string() + " is no shard: it holds no " + std::string(kCheckpointName));
+  } catch (const std::exception& error) {
+    faults.push_back(error.what());
+  }
+  return std::nullopt;
+}
+
+std::vector<ShardOutline> load_outlines(const std::vector<std::filesystem::path>& folders,
+                                        Faults& faults) {
+  std::vector<ShardOutline> shards;
+  for (const std::filesystem::path& folder : folders) {
+    const auto checkpoint = load_shard(folder, faults);
+    if (!checkpoint) continue;
+    ShardOutline shard{folder, checkpoint->identity, checkpoint->shard, {}};
+    for (const CellLedger& cell : checkpoint->cells) shard.done.push_back(cell.done);
+    shards.push_back(std::move(shard));
+  }
+  return shards;
+}
+
+// What most shards are of; of two as frequent, the first.
+const RunIdentity& commonest_identity(const std::vector<ShardOutline>& shards) {
+  const auto votes = [&](const ShardOutline& candidate) {
+    return std::count_if(shards.begin(), shards.end(), [&](const ShardOutline& shard) {
+      return shard.identity == candidate.identity;
+    });
+  };
+  return std::max_element(shards.begin(), shards.end(),
+                          [&](const auto& a, const auto& b) { return votes(a) < votes(b); })
+      ->identity;
+}
+
+// Takes shards of other runs out of `shards`.
+void check_identities(const RunIdentity& identity, const Plan& plan,
+                      std::vector<ShardOutline>& shards, Faults& faults) {
+  std::erase_if(shards, [&](const ShardOutline& shard) {
+    const auto found = first_difference(identity, shard.identity);
+    if (found) {
+      faults.push_back(name_of(shard) + " is of another run: " + found->key + " is " +
+                       found->theirs + " there and " + found->ours +
+                       " in the others (it stands for " +
+                       describe(share_of(shard.shard, plan), plan) + ")");
+    } else if (shard.done.size() != plan.cells.size()) {
+      faults.push_back(name_of(shard) + " does not hold the cells of its own config");
+    }
+    return found || shard.done.size() != plan.cells.size();
+  });
+}
+
+void check_finished(const Plan& plan, const std::vector<ShardOutline>& shards, Faults& faults) {
+  for (const ShardOutline& shard : shards) {
+    const auto missing = missing_of(share_of(shard.shard, plan), shard.done);
+    if (!any_block(missing)) continue;
+    faults.push_back(name_of(shard) + " is not finished: " + describe(missing, plan) +
+                     " are missing; run it again");
+  }
+}
+
+// Names two shards that hold the same blocks, or are the same.
+void check_overlaps(const Plan& plan, const std::vector<ShardOutline>& shards, Faults& faults) {
+  std::vector<BlockSet> seen(plan.cells.size());
+  for (auto shard = shards.begin(); shard != shards.end(); ++shard) {
+    const bool doubled = any_block(common_of(seen, shard->done));
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[i].add(shard->done[i]);
+    if (!doubled) continue;
+    for (auto earlier = shards.begin(); earlier != shard; ++earlier) {
+      const auto common = common_of(earlier->done, shard->done);
+      if (!any_block(common)) continue;
+      faults.push_back(name_of(*earlier) + " and " + name_of(*shard) + " both hold " +
+                       describe(common, plan));
+    }
+  }
+}
+
+// Names the blocks that no shard stands for, by the shard that would where all are of one count.
+void check_gaps(const Plan& plan, const std::vector<Shard>& given, Faults& faults) {
+  std::vector<BlockSet> covered(plan.cells.size());
+  for (const Shard shard : given) {
+    const auto share = share_of(shard, plan);
+    for (std::size_t i = 0; i < share.size(); ++i) covered[i].add(share[i]);
+  }
+  const auto missing = missing_of(share_of({1, 1}, plan), covered);
+  if (!any_block(missing)) return;
+  const std::int64_t count = given.front().count;
+  const bool one_count = std::all_of(given.begin(), given.end(),
+                                     [&](const Shard& shard) { return shard.count == count; });
+  if (!one_count) {
+    faults.push_back("in none of the shards: " + describe(missing, plan));
+    return;
+  }
+  for (std::int64_t index = 1; index <= count; ++index) {
+    const Shard shard{index, count};
+    if (std::find(given.begin(), given.end(), shard) != given.end()) continue;
+    const auto share = share_of(shard, plan);
+    if (any_block(share)) {
+      faults.push_back(to_string(shard) + " is missing: " + describe(share, plan));
+    }
+  }
+}
+
+void throw_faults(const Faults& faults) {
+  if (faults.empty()) return;
+  std::string message = "cannot merge, nothing was written:";
+  for (const std::string& fault : faults) message += "\n  " + fault;
+  throw ShardMismatch(message);
+}
+
+}  // namespace
+
+MergedRun merge_shards(const std::vector<std::filesystem::path>& folders,
+                       const ConfigReader& read_config) {
+  Faults faults;
+  std::vector<ShardOutline> shards = load_outlines(folders, faults);
+  if (shards.empty()) {
+    faults.push_back("no shard was given");
+    throw_faults(faults);
+  }
+
+  MergedRun merged;
+  merged.identity = commonest_identity(shards);
+  merged.plan = make_plan(read_config(merged.identity.config));
+  std::vector<Shard> given;
+  for (const ShardOutline& shard : shards) given.push_back(shard.shard);
+  check_identities(merged.identity, merged.plan, shards, faults);
+  check_finished(merged.plan, shards, faults);
+  check_overlaps(merged.plan, shards, faults);
+  check_gaps(merged.plan, given, faults);
+  throw_faults(faults);
+
+  merged.cells.resize(merged.plan.cells.size());
+  for (const ShardOutline& shard : shards) {
+    const auto checkpoint = load_shard(shard.folder, faults);
+    throw_faults(faults);
+    for (std::size_t i = 0; i < merged.cells.size(); ++i) {
+      merged.cells[i].merge(checkpoint->cells[i]);
+    }
+  }
+  if (!fits_plan(merged.cells, merged.plan)) {
+    throw_faults({"the shards do not hold the cells of their own config"});
+  }
+  return merged;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,65 @@
+#include "execution/stop.h"
+
+#include <atomic>
+
+namespace attnscale {
+namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
+
+// The number of the first signal caught, 0 while there is none. A handler has no other way to say
+// anything.
+std::atomic<int> caught_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void catch_signal(int number) {
+  int none = 0;
+  caught_signal.compare_exchange_strong(none, number);
+}
+
+}  // namespace
+
+StopRequest::StopRequest(std::optional<std::chrono::duration<double>> time_limit) {
+  using Clock = std::chrono::steady_clock;
+  // A limit of more than ten years is none, and would overflow the clock.
+  constexpr std::chrono::duration<double> kForever{3.2e8};
+  if (time_limit && *time_limit < kForever) {
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(*time_limit);
+  }
+  caught_signal = 0;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    struct sigaction action {};
+    action.sa_handler = catch_signal;
+    action.sa_flags = SA_RESTART;
+    // The second SIGINT then finds the default action: it kills.
+    if (kSignals[i] == SIGINT) action.sa_flags |= static_cast<int>(SA_RESETHAND);
+    sigaction(kSignals[i], &action, &earlier_actions_[i]);
+  }
+}
+
+StopRequest::~StopRequest() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], &earlier_actions_[i], nullptr);
+  }
+}
+
+StopSignal StopRequest::signal() const {
+  return [this] { return !reason().empty(); };
+}
+
+std::string_view StopRequest::reason() const {
+  switch (caught_signal.load()) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGUSR1:
+      return "SIGUSR1";
+    default:
+      break;
+  }
+  if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return "the time limit";
+  return {};
+}
+
+}  // namespace attnscale
