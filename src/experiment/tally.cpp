@@ -28,17 +28,22 @@ Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size
   return moments_of(columns);
 }
 
+bool is_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+// A column with a number that is not finite is left out: the moments carry that, and the line is
+// `nonfinite`.
 void add_column(std::span<const double> values, std::span<const double> complements,
                 MetricCounts& counts) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) continue;  // the moments carry it: the line is `nonfinite`
-    counts.min = std::min(counts.min, values[i]);
-    counts.max = std::max(counts.max, values[i]);
-    if (complements.empty()) {
-      counts.sketch.add(values[i]);
-    } else {
-      counts.sketch.add_with_complement(values[i], complements[i]);
-    }
+  if (!is_finite(values)) return;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  counts.min = std::min(counts.min, *low);
+  counts.max = std::max(counts.max, *high);
+  if (complements.empty()) {
+    counts.sketch.add(values);
+  } else {
+    counts.sketch.add_with_complements(values, complements);
   }
 }
 

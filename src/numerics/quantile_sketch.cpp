@@ -9,7 +9,7 @@ namespace {
 
 // A double's sign, exponent and first 6 bits of fraction: 64 bins an octave.
 constexpr int kDroppedBits = 46;
-constexpr std::int32_t kPageSize = 64;
+constexpr std::int32_t kBinsPerOctave = 64;
 constexpr std::int32_t kSignBit = 1 << (63 - kDroppedBits);
 
 // Bins of complements are counted down from here, above every bin of a value in [0, 1/2].
@@ -25,37 +25,55 @@ std::int32_t bin_of(double value) {
 double middle_of(std::int32_t bin) {
   if (bin < 0) return -middle_of(-bin - 1);
   // Below the normal range a bin is narrower than any number of interest: it stands for zero.
-  if (bin < kPageSize) return 0;
+  if (bin < kBinsPerOctave) return 0;
   const auto leading = static_cast<std::uint64_t>(bin) << kDroppedBits;
   return std::bit_cast<double>(leading | (std::uint64_t{1} << (kDroppedBits - 1)));
 }
 
+// Pages of 64 bins; the shifts of negative bins round down, as C++20 has it.
 std::int32_t page_of(std::int32_t bin) {
-  return bin >= 0 ? bin / kPageSize : -((-bin - 1) / kPageSize) - 1;
+  return bin >> 6;
+}
+std::size_t place_of(std::int32_t bin) {
+  return static_cast<std::size_t>(bin & 63);
 }
 
 }  // namespace
 
-void QuantileSketch::add(double value) {
-  add_bin(bin_of(value), 1);
+template <typename BinAt>
+void QuantileSketch::add_bins(std::size_t count, const BinAt& bin_at) {
+  // Values crowd in a few octaves: their pages are looked up once.
+  struct Known {
+    std::int32_t page = 0;
+    Page* counts = nullptr;
+  };
+  std::array<Known, 32> known{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t bin = bin_at(i);
+    Known& entry = known[static_cast<std::size_t>(page_of(bin)) % known.size()];
+    if (!entry.counts || entry.page != page_of(bin)) {
+      entry = {page_of(bin), &pages_[page_of(bin)]};
+    }
+    ++(*entry.counts)[place_of(bin)];
+  }
+  count_ += static_cast<std::int64_t>(count);
 }
 
-void QuantileSketch::add_with_complement(double value, double complement) {
-  add_bin(value <= complement ? bin_of(value) : kComplementTop - bin_of(complement), 1);
+void QuantileSketch::add(std::span<const double> values) {
+  add_bins(values.size(), [&](std::size_t i) { return bin_of(values[i]); });
 }
 
-void QuantileSketch::add_bin(std::int32_t bin, std::int64_t times) {
-  const std::int32_t page = page_of(bin);
-  std::vector<std::int64_t>& counts = pages_[page];
-  if (counts.empty()) counts.resize(kPageSize);
-  counts[static_cast<std::size_t>(bin - page * kPageSize)] += times;
-  count_ += times;
+void QuantileSketch::add_with_complements(std::span<const double> values,
+                                          std::span<const double> complements) {
+  add_bins(values.size(), [&](std::size_t i) {
+    return values[i] <= complements[i] ? bin_of(values[i])
+                                       : kComplementTop - bin_of(complements[i]);
+  });
 }
 
 void QuantileSketch::merge(const QuantileSketch& other) {
   for (const auto& [page, theirs] : other.pages_) {
-    std::vector<std::int64_t>& ours = pages_[page];
-    if (ours.empty()) ours.resize(kPageSize);
+    Page& ours = pages_[page];
     for (std::size_t i = 0; i < theirs.size(); ++i) ours[i] += theirs[i];
   }
   count_ += other.count_;
@@ -92,7 +110,10 @@ std::vector<std::pair<std::int32_t, std::int64_t>> QuantileSketch::bins() const 
 QuantileSketch QuantileSketch::from_bins(
     const std::vector<std::pair<std::int32_t, std::int64_t>>& bins) {
   QuantileSketch sketch;
-  for (const auto& [bin, times] : bins) sketch.add_bin(bin, times);
+  for (const auto& [bin, times] : bins) {
+    sketch.pages_[page_of(bin)][place_of(bin)] += times;
+    sketch.count_ += times;
+  }
   return sketch;
 }
 

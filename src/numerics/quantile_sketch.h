@@ -2,9 +2,12 @@
 // counts alone. Merging adds counts, so order never matters. Knows nothing of what is measured.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace attnscale {
@@ -14,13 +17,17 @@ namespace attnscale {
 /// Sparse: memory is one page of 64 counts per octave that holds a value.
 class QuantileSketch {
  public:
-  /// Counts one finite value.
-  void add(double value);
+  /// Counts finite values.
+  void add(std::span<const double> values);
+  void add(double value) { add({&value, 1}); }
 
-  /// Counts one value of [0, 1] given with its complement 1 - value, each exact in its own right:
+  /// Counts values of [0, 1] given with their complements 1 - value, each exact in its own right:
   /// above one half the complement is binned, so that values near 1 are resolved as finely as
   /// values near 0. A sketch holds either kind, never both.
-  void add_with_complement(double value, double complement);
+  void add_with_complements(std::span<const double> values, std::span<const double> complements);
+  void add_with_complement(double value, double complement) {
+    add_with_complements({&value, 1}, {&complement, 1});
+  }
 
   /// Adds the counts of another sketch of the same kind.
   void merge(const QuantileSketch& other);
@@ -39,10 +46,14 @@ class QuantileSketch {
   friend bool operator==(const QuantileSketch&, const QuantileSketch&) = default;
 
  private:
-  void add_bin(std::int32_t bin, std::int64_t times);
+  static constexpr std::int32_t kPageSize = 64;
+  using Page = std::array<std::int64_t, kPageSize>;
+
+  template <typename BinAt>
+  void add_bins(std::size_t count, const BinAt& bin_at);
 
   std::int64_t count_ = 0;
-  std::map<std::int32_t, std::vector<std::int64_t>> pages_;
+  std::map<std::int32_t, Page> pages_;
 };
 
 }  // namespace attnscale
