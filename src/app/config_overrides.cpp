@@ -75,8 +75,8 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
       child = find_item(*parent, token);
       if (child == nullptr) {
         refuse_path(override, "nothing stands at " + child_pointer(parent->pointer, token) +
-                                  "; the list there has the items 0 to " +
-                                  std::to_string(parent->items.size()) + " exclusive");
+                                  "; items are counted from 0, and the list has " +
+                                  std::to_string(parent->items.size()));
       }
     } else if (parent->kind == JsonKind::kObject) {
       if (last) return set_member(*parent, token, value);

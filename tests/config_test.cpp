@@ -1,0 +1,224 @@
+// What a config comes to once it is read: defaults, axes, sweeps, given numbers, and its own text.
+#include "app/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "app/user_error.h"
+
+namespace attnscale {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Config read(const std::string& members) {
+  return parse_config(R"({"name": "a", "experiments": [)" + members + "]}", "test").config;
+}
+
+Experiment read_one(const std::string& members) {
+  return read(members).experiments.at(0);
+}
+
+std::vector<std::string> metric_names(const Experiment& experiment) {
+  std::vector<std::string> names;
+  for (const MetricRow* row : experiment.metrics) names.emplace_back(row->name);
+  return names;
+}
+
+TEST(Config, FillsInEveryDefaultOfTheDesign) {
+  const Config config = read(R"({"d": 4})");
+  EXPECT_EQ(config.seed, 0U);
+  EXPECT_EQ(config.description, "");
+  EXPECT_EQ(config.reference, ReferenceMode::kAuto);
+  const Experiment& experiment = config.experiments.at(0);
+  EXPECT_EQ(experiment.name, "experiment_1");
+  EXPECT_EQ(experiment.sampler, &sampler_table().front());
+  EXPECT_THAT(experiment.d, ElementsAre(4));
+  EXPECT_THAT(experiment.keys, ElementsAre(1));
+  EXPECT_EQ(experiment.queries, 10'000);
+  const Law normal{find_law("normal"), {}, 0, 1};
+  EXPECT_THAT(experiment.entries, ElementsAre(Entries{"normal", {}, normal, normal}));
+  EXPECT_THAT(experiment.scalings, ElementsAre(*find_scaling("none"), *find_scaling("div_sqrt_d"),
+                                               *find_scaling("div_d")));
+  EXPECT_THAT(metric_names(experiment), ElementsAre("logit_sd", "top_weight", "slope"));
+  EXPECT_EQ(experiment.saturated_above, 0.99);
+  EXPECT_THAT(experiment.histogram, IsEmpty());
+  EXPECT_EQ(experiment.samples, 0);
+  EXPECT_FALSE(experiment.given);
+}
+
+TEST(Config, NamesUnnamedExperimentsByPosition) {
+  const Config config = read(R"({"d": 4}, {"name": "second", "d": 4}, {"d": 4})");
+  EXPECT_EQ(config.experiments[0].name, "experiment_1");
+  EXPECT_EQ(config.experiments[1].name, "second");
+  EXPECT_EQ(config.experiments[2].name, "experiment_3");
+}
+
+TEST(Config, AcceptsComments) {
+  const std::string text =
+      "// first\n{\"name\": /* here */ \"a\", // \"name\": \"b\"\n"
+      "\"experiments\": [{\"d\": 4}]}/* last */ // end";
+  EXPECT_EQ(parse_config(text, "test").config.name, "a");
+}
+
+TEST(Config, TakesANumberWithoutFractionForAnInteger) {
+  const Experiment experiment = read_one(R"({"d": 4.0, "queries": 1e6})");
+  EXPECT_THAT(experiment.d, ElementsAre(4));
+  EXPECT_EQ(experiment.queries, 1'000'000);
+}
+
+TEST(Config, ReadsTheLargestSeedExactly) {
+  const std::string text = R"({"name": "a", "seed": 9007199254740991, "experiments": [{"d": 4}]})";
+  EXPECT_EQ(parse_config(text, "test").config.seed, 9007199254740991U);
+}
+
+TEST(Config, KeepsTheOrderOfAList) {
+  EXPECT_THAT(read_one(R"({"d": [64, 4, 16]})").d, ElementsAre(64, 4, 16));
+}
+
+TEST(Config, ExpandsRanges) {
+  EXPECT_THAT(read_one(R"({"d": {"from": 4, "to": 1024, "times": 4}})").d,
+              ElementsAre(4, 16, 64, 256, 1024));
+  EXPECT_THAT(read_one(R"({"d": {"from": 2, "to": 10, "step": 2}})").d,
+              ElementsAre(2, 4, 6, 8, 10));
+  EXPECT_THAT(read_one(R"({"d": {"from": 2, "to": 9, "step": 3}})").d, ElementsAre(2, 5, 8));
+  EXPECT_THAT(read_one(R"({"d": {"from": 7, "to": 7, "times": 2}})").d, ElementsAre(7));
+}
+
+TEST(Config, SweepsOneNumberOfAScalingUnderOneName) {
+  const Experiment experiment = read_one(
+      R"({"d": 4, "scalings": [{"name": "x", "d_power": {"from": 0, "to": -0.5, "step": -0.25}}]})");
+  EXPECT_THAT(experiment.scalings,
+              ElementsAre(Scaling{"x", 0.0, 1, 0}, Scaling{"x", -0.25, 1, -0.25},
+                          Scaling{"x", -0.5, 1, -0.5}));
+}
+
+TEST(Config, ReachesTheEndOfARangeDespiteRounding) {
+  // 0.1 has no exact double, and (1 - 0) / 0.1 must still count ten steps.
+  const Experiment experiment = read_one(
+      R"({"d": 4, "scalings": [{"name": "x", "multiplier": {"from": 0, "to": 1, "step": 0.1}}]})");
+  ASSERT_EQ(experiment.scalings.size(), 11U);
+  EXPECT_EQ(experiment.scalings.back().multiplier, 1.0);
+}
+
+TEST(Config, StartsAScalingFromANamedOne) {
+  const Experiment experiment = read_one(R"({"d": 4, "scalings": [{"like": "div_d"},
+      {"name": "x", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]}]})");
+  EXPECT_THAT(experiment.scalings, ElementsAre(*find_scaling("div_d"), Scaling{"x", 0.0, 3, -0.5},
+                                               Scaling{"x", -0.25, 3, -0.75}));
+}
+
+TEST(Config, SweepsOneNumberOfTheEntries) {
+  const Experiment experiment =
+      read_one(R"({"d": 4, "entries": ["normal", {"name": "wide", "mean": 1, "sd": [2, 3]}]})");
+  ASSERT_EQ(experiment.entries.size(), 3U);
+  const Law wide{find_law("normal"), {}, 1, 3};
+  EXPECT_EQ(experiment.entries[2], (Entries{"wide", 3.0, wide, wide}));
+}
+
+TEST(Config, TakesAllMetricsThatApply) {
+  std::vector<std::string> all;
+  std::vector<std::string> with_one_key;
+  for (const MetricRow& row : metric_table()) {
+    all.emplace_back(row.name);
+    if (!row.needs_two_keys) with_one_key.emplace_back(row.name);
+  }
+  EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 8, "metrics": "all"})")), all);
+  EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": [1, 8], "metrics": "all"})")), all);
+  EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 1, "metrics": "all"})")), with_one_key);
+}
+
+TEST(Config, ExperimentsInheritTheSamplerOfTheWhole) {
+  const std::string name(sampler_table().back().name);
+  const std::string text =
+      R"({"name": "a", "sampler": ")" + name + R"(", "experiments": [{"d": 4}]})";
+  EXPECT_EQ(parse_config(text, "test").config.experiments[0].sampler, &sampler_table().back());
+}
+
+TEST(Config, ReadsGivenNumbers) {
+  const Experiment scores = read_one(R"({"given": {"scores": [[8, 4, 0], [1]], "d": 16}})");
+  ASSERT_TRUE(scores.given);
+  EXPECT_THAT(scores.given->scores, ElementsAre(ElementsAre(8, 4, 0), ElementsAre(1)));
+  EXPECT_EQ(scores.given->d, 16);
+  EXPECT_THAT(scores.metrics, IsEmpty());
+  EXPECT_EQ(scores.sampler, nullptr);
+  EXPECT_EQ(scores.scalings.size(), 3U);
+
+  const Experiment vectors = read_one(
+      R"({"given": {"queries": [[1, 2]], "keys": [[1, 0], [0, 1]], "values": [[1], [2]]},
+          "metrics": ["entropy"]})");
+  EXPECT_THAT(vectors.given->keys, ElementsAre(ElementsAre(1, 0), ElementsAre(0, 1)));
+  EXPECT_THAT(vectors.given->values, ElementsAre(ElementsAre(1), ElementsAre(2)));
+  EXPECT_THAT(metric_names(vectors), ElementsAre("entropy"));
+}
+
+TEST(Config, WarnsOfSoftmaxMetricsWithOneKey) {
+  const auto warnings = [](const std::string& members) {
+    return parse_config(R"({"name": "a", "experiments": [)" + members + "]}", "test").warnings;
+  };
+  EXPECT_THAT(warnings(R"({"d": 4, "keys": 8})"), IsEmpty());
+  EXPECT_THAT(warnings(R"({"d": 4, "metrics": ["logit_sd"]})"), IsEmpty());
+  EXPECT_THAT(warnings(R"({"d": 4, "metrics": "all"})"), IsEmpty());
+  EXPECT_THAT(warnings(R"({"d": 4, "metrics": ["logit_sd", "slope"]})"),
+              ElementsAre(testing::AllOf(HasSubstr("test:1:"), HasSubstr("/experiments/0/metrics"),
+                                         HasSubstr("always 1"), HasSubstr("slope"))));
+  EXPECT_EQ(warnings(R"({"d": 4, "keys": [8, 1], "metrics": ["slope"]})").size(), 1U);
+}
+
+TEST(Config, TextReadsBackAsTheSameConfig) {
+  const std::vector<std::string> experiments = {
+      R"({"d": 4})",
+      R"({"d": {"from": 4, "to": 64, "times": 2}, "keys": [1, 8], "queries": 17, "metrics": "all",
+          "saturated_above": 0.123456789012345678, "samples": 3, "histogram": ["score", "slope"]})",
+      R"({"d": 4, "entries": ["normal", {"name": "w", "mean": -0.1, "sd": [1, 2.5]},
+          {"name": "m", "mean": {"from": 0.1, "to": 0.3, "step": 0.1}}]})",
+      R"({"d": 4, "scalings": ["none", {"like": "div_d"}, {"name": "x"},
+          {"name": "y", "multiplier": [0.1, 0.2, 1e-7], "d_power": -0.3},
+          {"name": "z", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]},
+          {"name": "u", "like": "div_d", "multiplier": {"from": 1, "to": 9, "times": 3}},
+          {"name": "v", "d_power": [-1]}]})",
+      R"({"given": {"scores": [[1e300, -0.0, 0.1], [3]], "d": 16}, "metrics": ["entropy"]})",
+      R"({"given": {"queries": [[1]], "keys": [[0.1], [2]], "values": [[1], [2]]}})",
+  };
+  for (const std::string& members : experiments) {
+    SCOPED_TRACE(members);
+    const std::string text =
+        R"({"name": "a", "description": "\"q\"\\ \n \u0001 é", "seed": 7, "reference": "off",
+            "experiments": [)" +
+        members + "]}";
+    const Config config = parse_config(text, "test").config;
+    const std::string resolved = to_json_text(config);
+    const Config again = parse_config(resolved, "resolved").config;
+    EXPECT_EQ(again, config);
+    EXPECT_EQ(to_json_text(again), resolved);
+  }
+}
+
+TEST(Config, TheLessonsConfigAsksForTheLessonsExercise) {
+  const LoadedConfig loaded =
+      load_config(std::string(ATTNSCALE_SOURCE_DIR) + "/configs/try_this.json");
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  ASSERT_EQ(loaded.config.experiments.size(), 2U);
+  for (const Experiment& experiment : loaded.config.experiments) {
+    EXPECT_THAT(experiment.d, ElementsAre(4, 16, 64, 256, 1024));
+    EXPECT_EQ(experiment.queries, 10'000);
+    EXPECT_EQ(experiment.scalings.size(), 3U);
+  }
+  EXPECT_THAT(loaded.config.experiments[0].keys, ElementsAre(1));
+  EXPECT_THAT(loaded.config.experiments[1].keys, ElementsAre(8));
+}
+
+TEST(Config, TheLessonsExamplesLoadWithoutAWarning) {
+  const LoadedConfig loaded =
+      load_config(std::string(ATTNSCALE_SOURCE_DIR) + "/configs/lesson_examples.json");
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_EQ(loaded.config.experiments.size(), 6U);
+}
+
+}  // namespace
+}  // namespace attnscale
