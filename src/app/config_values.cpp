@@ -108,7 +108,7 @@ std::string number_text(double number) {
 std::string describe_bounds(const NumberBounds& bounds) {
   const FieldBounds& range = bounds.range;
   std::string text = bounds.kind == NumberKind::kInteger ? "an integer" : "a number";
-  if (range.most == std::numeric_limits<double>::max()) {
+  if (range.most >= std::numeric_limits<double>::max()) {
     if (range.least > -range.most) text += " above " + number_text(range.least);
   } else if (range.ends == Ends::kIncluded) {
     text += " from " + number_text(range.least) + " to " + number_text(range.most);
