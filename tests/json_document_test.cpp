@@ -54,7 +54,7 @@ TEST(JsonDocument, CutsLongTextsBetweenCharacters) {
   JsonValue value;
   value.kind = JsonKind::kString;
   value.text = text;
-  EXPECT_EQ(describe(value), "\"" + text.substr(0, 59) + "\"...");
+  EXPECT_EQ(describe(value), quote(text.substr(0, 59)) + "...");
 }
 
 }  // namespace
