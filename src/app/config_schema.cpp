@@ -125,8 +125,8 @@ Json object_schema(FieldPlace place) {
   return schema;
 }
 
-Json required(std::initializer_list<const char*> keys) {
-  return {{"required", Json(std::vector<std::string>(keys.begin(), keys.end()))}};
+Json required(const std::vector<std::string>& keys) {
+  return {{"required", keys}};
 }
 
 /// Beside `given` nothing is drawn; without it, `d` must be said.
@@ -136,7 +136,7 @@ Json experiment_schema() {
   Json required_keys = Json::array();
   for (const ConfigField& field : fields_of(FieldPlace::kInExperiment)) {
     if (field.use == FieldUse::kIfDrawn || field.use == FieldUse::kRequiredIfDrawn) {
-      drawn_keys.push_back(required({field.name.data()}));
+      drawn_keys.push_back(required({std::string(field.name)}));
     }
     if (field.use == FieldUse::kRequiredIfDrawn) required_keys.push_back(field.name);
   }
