@@ -26,7 +26,7 @@ TEST(LineLog, CutsATornTailOnOpening) {
   const ScratchFolder folder;
   const std::string whole = "one\ntwo\n";
   // Tails shorter and longer than a piece of the search from the back, and a file of one tail.
-  for (const std::size_t tail : {0, 1, 4095, 4096, 4097, 10000}) {
+  for (const std::size_t tail : {0u, 1u, 4095u, 4096u, 4097u, 10000u}) {
     put(folder / "log", whole + std::string(tail, 'x'));
     LineLog(folder / "log").append("three");
     EXPECT_EQ(contents_of(folder / "log"), whole + "three\n") << tail;

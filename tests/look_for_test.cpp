@@ -62,6 +62,15 @@ TEST(LookFor, ComparesWithTheExactSpreadWhereEntriesAreNotOfSpreadOne) {
               ElementsAre("1 raw spread 8.00 against the exact 8 at d = 4"));
 }
 
+TEST(LookFor, IsAboutSizesNotAboutKeys) {
+  std::vector<ResultRow> rows;
+  for (const std::int64_t keys : {2, 1024}) {
+    rows.push_back(query_row(64, "none", "slope", 0.1, 0.0003));
+    rows.back().key.keys = keys;
+  }
+  EXPECT_TRUE(look_for(rows, {}).empty());
+}
+
 TEST(LookFor, ShortensALongList) {
   std::vector<ResultRow> rows;
   for (std::int64_t d = 1; d <= 9; ++d) {

@@ -1,10 +1,13 @@
 #include "io/progress.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -128,6 +131,50 @@ TEST(Progress, KeepsLinesWholeWhenWorkersReportAtOnce) {
   }
   for (std::thread& worker : workers) worker.join();
   EXPECT_EQ(fake.written.size(), 2000u);
+}
+
+/// Sets a variable of the environment, or removes it where `value` is nullptr, while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    set(value);
+  }
+  ~Variable() { set(old_ ? old_->c_str() : nullptr); }
+
+ private:
+  void set(const char* value) { value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST(Colour, IsForTerminalsWithoutNoColor) {
+  int terminal = -1;
+  int other_end = -1;
+  ASSERT_EQ(::openpty(&other_end, &terminal, nullptr, nullptr, nullptr), 0);
+  const int log = ::open("/dev/null", O_WRONLY);
+  const Variable term("TERM", "xterm");
+  {
+    const Variable no_color("NO_COLOR", nullptr);
+    EXPECT_TRUE(colour_is_welcome(terminal));
+    EXPECT_FALSE(colour_is_welcome(log));
+    const Variable dumb("TERM", "dumb");
+    EXPECT_FALSE(colour_is_welcome(terminal));
+  }
+  const Variable no_color("NO_COLOR", "1");
+  EXPECT_FALSE(colour_is_welcome(terminal));
+  for (const int file : {terminal, other_end, log}) ::close(file);
+}
+
+TEST(ProgressForm, AutoIsABarOnATerminalAndLinesElsewhere) {
+  int terminal = -1;
+  int other_end = -1;
+  ASSERT_EQ(::openpty(&other_end, &terminal, nullptr, nullptr, nullptr), 0);
+  const int log = ::open("/dev/null", O_WRONLY);
+  EXPECT_EQ(resolve_progress_form(ProgressForm::kAuto, terminal), ProgressForm::kBar);
+  EXPECT_EQ(resolve_progress_form(ProgressForm::kAuto, log), ProgressForm::kPlain);
+  EXPECT_EQ(resolve_progress_form(ProgressForm::kNever, terminal), ProgressForm::kNever);
+  for (const int file : {terminal, other_end, log}) ::close(file);
 }
 
 TEST(ProgressForm, IsNamedOnTheCommandLine) {

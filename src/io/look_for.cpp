@@ -100,7 +100,7 @@ bool about_the_same(const CrossingRow& crossing, const ResultKey& key) {
 
 std::string answer_crossing(const Panel& panel, std::span<const CrossingRow> crossings) {
   const std::vector<const ResultRow*> grid = rows_of(panel, "top_weight", kUnscaled);
-  if (grid.empty() || panel.axis != PanelAxis::kD) return "";
+  if (grid.empty()) return "";
   std::string text;
   for (const auto& [statistic, words] :
        {std::pair("mean", "on average "), std::pair("median", "for half the queries ")}) {
@@ -164,7 +164,10 @@ void append_answers(std::vector<std::string>& lines, int question, const std::ve
 
 std::vector<std::string> look_for(std::span<const ResultRow> rows,
                                   std::span<const CrossingRow> crossings) {
-  const std::vector<Panel> panels = panels_of(rows);
+  std::vector<Panel> panels = panels_of(rows);
+  std::erase_if(panels, [](const Panel& panel) {
+    return panel.axis != PanelAxis::kD && panel.axis != PanelAxis::kNothing;
+  });
   std::vector<std::string> lines;
   append_answers(lines, 1, panels, answer_spread);
   append_answers(lines, 2, panels,

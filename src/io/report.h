@@ -15,7 +15,7 @@ enum class ReportForm { kText, kMarkdown };
 struct ReportStyle {
   ReportForm form = ReportForm::kText;
   std::size_t width = 100;  ///< of the screen; markdown is as wide as it is
-  MetricTitle metric_title;
+  MetricTitle metric_title = [](const std::string& metric) { return metric; };
 };
 
 /// The whole report of one run, ending with a line end; empty where there are no rows.
