@@ -3,7 +3,9 @@
 #include <iostream>
 
 #include "app/program.h"
+#include "execution/executor.h"
 
 int main(int argc, char** argv) {
-  return attnscale::run_program({argv + 1, argv + argc});
+  attnscale::ThreadExecutor executor;
+  return attnscale::run_program({argv + 1, argv + argc}, executor);
 }

@@ -159,6 +159,20 @@ Command build_plan(const Arguments& arguments) {
   return plan;
 }
 
+Command build_merge(const Arguments& arguments) {
+  MergeCommand merge;
+  if (arguments.words().size() < 2) {
+    throw UserError(
+        "attnscale merge: wants the folder to write and the shards' folders; see "
+        "attnscale merge --help");
+  }
+  merge.out = arguments.words().front();
+  merge.shards.assign(arguments.words().begin() + 1, arguments.words().end());
+  merge.verbosity = arguments.flag("quiet") ? Verbosity::kQuiet : Verbosity::kNormal;
+  merge.other_run = arguments.flag("force") ? OtherRun::kReplace : OtherRun::kRefuse;
+  return merge;
+}
+
 Command build_show(const Arguments& arguments) {
   if (arguments.words().empty()) arguments.only_word("run's folder");
   return ShowCommand{arguments.words(),
@@ -234,6 +248,11 @@ void add_plan_options(po::options_description_easy_init add) {
   add("format", po::value<std::string>()->value_name("FORMAT"), "table, csv or json");
 }
 
+void add_merge_options(po::options_description_easy_init add) {
+  add("quiet", po::bool_switch(), "print no tables")("force", po::bool_switch(),
+                                                     "replace another run in OUT_DIR");
+}
+
 void add_show_options(po::options_description_easy_init add) {
   add("format", po::value<std::string>()->value_name("FORMAT"),
       "table, markdown or csv; csv joins the summaries of all runs");
@@ -259,6 +278,9 @@ constexpr std::array kCommands{
                add_run_options, build_run},
     CommandRow{"plan", "CONFIG", "cells, blocks, formulas and expected time; runs nothing",
                add_plan_options, build_plan},
+    CommandRow{"merge", "OUT_DIR SHARD_DIR...",
+               "shards of one run, in any order, into the single run's bytes", add_merge_options,
+               build_merge},
     CommandRow{"show", "DIR...", "the tables of finished runs again", add_show_options, build_show},
     CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
                add_softmax_options, build_softmax},
@@ -364,6 +386,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     std::replace(words.begin(), words.end(), std::string("-h"), std::string("--help"));
     Command command = parse_command(row, words);
     if (auto* run = std::get_if<RunCommand>(&command)) run->arguments = arguments;
+    if (auto* merge = std::get_if<MergeCommand>(&command)) merge->arguments = arguments;
     return command;
   }
   std::vector<std::string_view> names;

@@ -45,6 +45,14 @@ struct PlanCommand {
   TableFormat format = TableFormat::kTable;
 };
 
+struct MergeCommand {
+  std::string out;
+  std::vector<std::string> shards;  ///< folders, in any order
+  Verbosity verbosity = Verbosity::kNormal;
+  OtherRun other_run = OtherRun::kRefuse;
+  std::vector<std::string> arguments;
+};
+
 struct ShowCommand {
   std::vector<std::string> folders;
   TableFormat format = TableFormat::kTable;
@@ -66,8 +74,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, ShowCommand, SoftmaxCommand, SchemaCommand,
-                             ListCommand, PrintCommand>;
+using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, SoftmaxCommand,
+                             SchemaCommand, ListCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything it does not know,
 /// with the nearest thing it does; options are never guessed from an abbreviation.

@@ -89,9 +89,9 @@ std::string plan_screen(const Plan& plan, const Table& table) {
   std::string text = to_text(screen, terminal_width(1)) + "\nLogits\n";
   for (const Experiment& experiment : plan.config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
-      text += "  " + experiment.name + ": " + scaling.name +
-              (scaling.value ? " " + format_double(*scaling.value) : "") + " = " +
-              formula(scaling) + "\n";
+      text.append("  ").append(experiment.name).append(": ").append(scaling.name);
+      if (scaling.value) text.append(" ").append(format_double(*scaling.value));
+      text.append(" = ").append(formula(scaling)).append("\n");
     }
   }
   return text + "\nExpected: about " + rounded_seconds(total) +

@@ -12,4 +12,8 @@ std::string fingerprint(const Config& config) {
   return sha256_hex(program_version() + "\n" + to_json_text(numbers));
 }
 
+RunIdentity identity_of(const Config& config) {
+  return {program_version(), to_json_text(config)};
+}
+
 }  // namespace attnscale

@@ -17,7 +17,11 @@ namespace {
 
 // One overload per command.
 struct Runner {
-  ExitCode operator()(const RunCommand& command) const { return run_experiment(command); }
+  Executor& executor;
+
+  ExitCode operator()(const RunCommand& command) const { return run_experiment(command, executor); }
+
+  ExitCode operator()(const MergeCommand& command) const { return merge_experiment(command); }
 
   ExitCode operator()(const PlanCommand& command) const {
     std::vector<std::string> warnings;
@@ -45,10 +49,10 @@ struct Runner {
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& arguments) {
+int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   ExitCode code = ExitCode::kFailed;
   try {
-    code = std::visit(Runner{}, parse_command_line(arguments));
+    code = std::visit(Runner{executor}, parse_command_line(arguments));
   } catch (const UserError& error) {
     std::cerr << error.what() << "\n";
     code = error.code();

@@ -18,12 +18,13 @@ std::string program_version();
 
 /// How a run went, as its manifest tells it.
 struct RunRecord {
-  std::string status;  ///< finished, interrupted or failed
+  std::string status = "failed";  ///< finished, interrupted or failed
+  std::string shard;              ///< "the whole run", or "shard I of N"
   int exit_code = 0;
   std::vector<std::string> arguments;
   int threads = 1;
-  std::chrono::system_clock::time_point started;
-  std::chrono::system_clock::time_point ended;
+  std::chrono::system_clock::time_point started = {};
+  std::chrono::system_clock::time_point ended = {};
   std::vector<std::string> warnings;
 };
 

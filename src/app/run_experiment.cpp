@@ -1,36 +1,26 @@
 #include "app/run_experiment.h"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
+#include <chrono>
 #include <iostream>
-#include <mutex>
 
 #include "app/config.h"
-#include "app/event_log.h"
 #include "app/fingerprint.h"
-#include "app/provenance.h"
+#include "app/finish_run.h"
 #include "app/report_run.h"
 #include "app/run_folder.h"
-#include "execution/executor.h"
-#include "experiment/crossings.h"
-#include "experiment/estimate.h"
-#include "experiment/given.h"
-#include "experiment/histogram.h"
-#include "experiment/samples.h"
-#include "io/atomic_file.h"
+#include "app/run_journal.h"
+#include "app/run_progress.h"
+#include "execution/checkpoint.h"
+#include "execution/shards.h"
+#include "execution/stop.h"
 #include "io/folder_lock.h"
-#include "io/progress.h"
 #include "io/result_tables.h"
-#include "io/result_writer.h"
 #include "numerics/vector_target.h"
 
 namespace attnscale {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::system_clock;
 
 LoadedConfig load(const RunCommand& command) {
   std::vector<Override> overrides = command.overrides;
@@ -44,113 +34,142 @@ LoadedConfig load(const RunCommand& command) {
   return loaded;
 }
 
-// Refuses a folder that holds another run, unless the person said to replace it.
-FolderState prepare(const fs::path& folder, const Config& config, OtherRun other_run) {
-  const FolderContents found = inspect_folder(folder, config);
-  if (found.state != FolderState::kOther) return found.state;
-  if (other_run == OtherRun::kRefuse) {
-    throw UserError(folder.string() + ": holds another run: " + found.difference +
-                    ". Write elsewhere with --out DIR, or replace it with --force");
-  }
-  clear_folder(folder);
-  return FolderState::kFree;
+void refuse_other(const fs::path& folder, const FolderContents& contents) {
+  throw UserError(folder.string() + " holds another run: " + contents.difference +
+                  ". Write elsewhere with --out DIR, or replace it with --force");
 }
 
-Measured measure(const Plan& plan, const RunCommand& command) {
-  WorkDone total;
-  std::vector<double> seconds_per_query;
-  for (const Cell& cell : plan.cells) {
-    const double seconds = expected_seconds(plan.config.experiments[cell.experiment], cell);
-    total.total_work += seconds;
-    seconds_per_query.push_back(seconds / static_cast<double>(cell.queries));
-  }
-  const ProgressForm form =
-      command.verbosity == Verbosity::kQuiet ? ProgressForm::kNever : command.progress;
-  Progress progress(resolve_progress_form(form, STDERR_FILENO),
-                    colour_is_welcome(STDERR_FILENO) ? Colour::kGreen : Colour::kNone,
-                    stderr_surroundings());
-  std::mutex mutex;
+// Tells of a run that is finished already.
+ExitCode tell_again(const fs::path& folder, Shard shard, Verbosity verbosity) {
+  std::cerr << folder.string() << " holds this run already, finished; nothing to do\n";
+  if (verbosity == Verbosity::kNormal && shard == Shard{}) print_report(read_results(folder));
+  return ExitCode::kDone;
+}
+
+// What was measured before, cell by cell.
+std::vector<CellLedger> measured_before(const Plan& plan, FolderContents contents) {
+  if (contents.checkpoint) return std::move(contents.checkpoint->cells);
+  return std::vector<CellLedger>(plan.cells.size());
+}
+
+bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path& folder,
+             const StopRequest& stop, Executor& executor, Ledger& ledger, RunJournal& journal) {
+  RunProgress progress(wanted.plan, ledger, command);
   ExecutorOptions options;
   options.threads = command.threads;
-  options.progress = [&](std::size_t cell, std::int64_t queries) {
-    const std::lock_guard lock(mutex);
-    total.work += seconds_per_query[cell] * static_cast<double>(queries);
-    total.queries += queries;
-    progress.update(total);
+  options.stop = stop.signal();
+  options.progress = [&](std::size_t cell, std::int64_t queries) { progress.add(cell, queries); };
+  options.cell_done = [&](std::size_t cell) { journal.cell_done(wanted.plan, cell); };
+  options.checkpoint = [&] {
+    save_checkpoint(folder, wanted.identity, ledger);
+    journal.checkpoint(ledger.queries_done());
   };
-  progress.update(total);
-  Measured measured = measure_plan(plan, options);
-  progress.finish();
-  return measured;
+  const bool finished = executor.measure(wanted.plan, ledger, options);
+  // A shard's checkpoint is its result.
+  if (!finished || wanted.shard != Shard{}) options.checkpoint();
+  return finished;
 }
 
-template <typename Row>
-void append(std::vector<Row>& to, std::vector<Row> from) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
-Results estimate(const Plan& plan, const std::vector<CellTally>& tallies) {
-  Results results;
-  std::size_t cell = 0;
-  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
-    const Experiment& experiment = plan.config.experiments[i];
-    if (experiment.given) {
-      GivenResults given = measure_given(plan.config, experiment);
-      append(results.rows, std::move(given.rows));
-      append(results.weights, std::move(given.weights));
-      append(results.outputs, std::move(given.outputs));
-    }
-    for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
-      append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell]));
-      append(results.histogram,
-             histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
-      append(results.samples, sample_cell(plan.config, plan.cells[cell]));
-    }
+ExitCode finish(const WantedRun& wanted, const fs::path& folder, const Ledger& ledger,
+                Verbosity verbosity, RunJournal& journal) {
+  if (wanted.shard != Shard{}) {
+    journal.end(RunStatus::kFinished, ExitCode::kDone, {std::string(kCheckpointName)});
+    std::cerr << "wrote " << folder.string() << ", " << to_string(wanted.shard)
+              << "; join all of them with attnscale merge\n";
+    return ExitCode::kDone;
   }
-  results.crossings = find_crossings(results.rows);
-  return results;
+  const Results results = estimate_run(wanted.plan, ledger);
+  journal.end(RunStatus::kFinished, ExitCode::kDone,
+              write_run(folder, wanted.plan.config, results));
+  fs::remove(folder / kCheckpointName);
+  if (verbosity == Verbosity::kNormal) print_report(results);
+  std::cerr << "wrote " << folder.string() << "\n";
+  return ExitCode::kDone;
 }
 
 }  // namespace
 
-ExitCode run_experiment(const RunCommand& command) {
+ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   const LoadedConfig loaded = load(command);
-  const Config& config = loaded.config;
-  const Plan plan = make_plan(config);
-  const fs::path folder = results_folder(command, config);
-  if (prepare(folder, config, command.other_run) == FolderState::kSameFinished) {
-    std::cerr << folder.string() << " holds this run already, finished; nothing to do\n";
-    if (command.verbosity == Verbosity::kNormal) print_report(read_results(folder));
-    return ExitCode::kDone;
+  const Plan plan = make_plan(loaded.config);
+  const WantedRun wanted{plan, identity_of(loaded.config), command.shard.value_or(Shard{})};
+  const fs::path folder = results_folder(command, loaded.config);
+  const auto refused = [&](const FolderContents& contents) {
+    return contents.state == FolderState::kOther && command.other_run == OtherRun::kRefuse;
+  };
+  {
+    const FolderContents found = inspect_folder(folder, wanted);
+    if (refused(found)) refuse_other(folder, found);
+    if (found.state == FolderState::kFinished) {
+      return tell_again(folder, wanted.shard, command.verbosity);
+    }
   }
   for (const std::string& warning : loaded.warnings) std::cerr << "warning: " << warning << "\n";
 
+  std::optional<std::chrono::duration<double>> time_limit;
+  if (command.time_limit_seconds) time_limit.emplace(*command.time_limit_seconds);
+  const StopRequest stop(time_limit);
   fs::create_directories(folder);
   const FolderLock lock(folder);
-  RunRecord record{"failed",          static_cast<int>(ExitCode::kFailed),
-                   command.arguments, command.threads,
-                   Clock::now(),      {},
-                   loaded.warnings};
-  EventLog events(folder);
-  const auto finish = [&](std::vector<std::string> files) {
-    record.ended = Clock::now();
-    events.finished(record);
-    write_atomically(folder / "manifest.json", manifest_text(config, record, folder, files));
-  };
+  // Looked at again, now that nobody else can change it.
+  FolderContents contents = inspect_folder(folder, wanted);
+  if (refused(contents)) refuse_other(folder, contents);
+  if (contents.state == FolderState::kFinished) {
+    return tell_again(folder, wanted.shard, command.verbosity);
+  }
+  if (contents.state == FolderState::kOther) clear_folder(folder);
 
-  events.started(config, record);
-  const Measured measured = measure(plan, command);
-  const Results results = estimate(plan, measured.tallies);
-  std::vector<std::string> files = write_results(folder, results);
-  write_atomically(folder / "config.json", to_json_text(config));
-  files.emplace_back("config.json");
-  record.status = "finished";
-  record.exit_code = static_cast<int>(ExitCode::kDone);
-  finish(std::move(files));
+  RunJournal journal(folder, loaded, command, wanted.shard);
+  try {
+    Ledger ledger(plan, wanted.shard, measured_before(plan, std::move(contents)));
+    if (const auto queries = ledger.queries_done()) {
+      std::cerr << "going on after " << queries << " queries\n";
+    }
+    if (measure(wanted, command, folder, stop, executor, ledger, journal)) {
+      return finish(wanted, folder, ledger, command.verbosity, journal);
+    }
+    journal.end(RunStatus::kInterrupted, ExitCode::kInterrupted, {std::string(kCheckpointName)});
+    std::cerr << "stopped by " << stop.reason() << " after " << ledger.queries_done()
+              << " queries; the same command goes on from here\n";
+    return ExitCode::kInterrupted;
+  } catch (...) {
+    journal.fail();
+    throw;
+  }
+}
 
-  if (command.verbosity == Verbosity::kNormal) print_report(results);
-  std::cerr << "wrote " << folder.string() << "\n";
-  return ExitCode::kDone;
+ExitCode merge_experiment(const MergeCommand& command) {
+  const std::vector<fs::path> shards(command.shards.begin(), command.shards.end());
+  MergedRun merged = [&] {
+    try {
+      return merge_shards(shards, [](const std::string& text) {
+        return parse_config(text, "a shard's checkpoint").config;
+      });
+    } catch (const ShardMismatch& error) {
+      throw UserError(error.what(), ExitCode::kMismatch);
+    }
+  }();
+  const fs::path folder = command.out;
+  const WantedRun wanted{merged.plan, merged.identity, {}};
+  const FolderContents found = inspect_folder(folder, wanted);
+  if (found.state == FolderState::kOther && command.other_run == OtherRun::kRefuse) {
+    refuse_other(folder, found);
+  }
+  if (found.state == FolderState::kFinished) return tell_again(folder, {}, command.verbosity);
+
+  fs::create_directories(folder);
+  const FolderLock lock(folder);
+  if (found.state == FolderState::kOther) clear_folder(folder);
+  RunCommand as_run;
+  as_run.arguments = command.arguments;
+  RunJournal journal(folder, {merged.plan.config, {}}, as_run, {});
+  try {
+    const Ledger ledger(merged.plan, {}, std::move(merged.cells));
+    return finish(wanted, folder, ledger, command.verbosity, journal);
+  } catch (...) {
+    journal.fail();
+    throw;
+  }
 }
 
 }  // namespace attnscale

@@ -3,12 +3,16 @@
 
 #include "app/command_line.h"
 #include "app/user_error.h"
+#include "execution/executor.h"
 
 namespace attnscale {
 
 /// Does what `attnscale run` promises (design 3.1): tables on stdout, everything else on stderr.
 /// Throws UserError before anything is created where the input is wrong, and std::exception where
-/// the run fails; its folder's manifest then says so.
-ExitCode run_experiment(const RunCommand& command);
+/// the run fails; what was measured until the last checkpoint is then kept.
+ExitCode run_experiment(const RunCommand& command, Executor& executor);
+
+/// Does what `attnscale merge` promises: the files of the run that the shards are parts of.
+ExitCode merge_experiment(const MergeCommand& command);
 
 }  // namespace attnscale

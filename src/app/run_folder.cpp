@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "app/fingerprint.h"
-#include "app/provenance.h"
 
 namespace attnscale {
 namespace {
@@ -15,35 +14,39 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 // Every file that `run` may leave in its folder.
-constexpr std::array kRunFiles{"summary.csv",    "summary.json",  "wide.csv",      "crossings.csv",
-                               "contrasts.csv",  "histogram.csv", "samples.csv",   "weights.csv",
-                               "outputs.csv",    "config.json",   "manifest.json", "events.jsonl",
-                               "checkpoint.json"};
+constexpr std::array<std::string_view, 13> kRunFiles{
+    "summary.csv",  "summary.json",  "wide.csv",     "crossings.csv", "contrasts.csv",
+    "samples.csv",  "histogram.csv", "weights.csv",  "outputs.csv",   "config.json",
+    "events.jsonl", "manifest.json", kCheckpointName};
 
-Json read_manifest(const fs::path& path) {
+// What a manifest says of the run it belongs to.
+struct Manifest {
+  RunIdentity identity;
+  std::string shard;
+  std::string status;
+};
+
+Manifest read_manifest(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const Json manifest = Json::parse(file, nullptr, false);
-  if (!manifest.is_object() || !manifest.contains("config") || !manifest.contains("status") ||
-      !manifest.contains("version")) {
+  const auto text = [&](const char* key) {
+    if (manifest.is_object() && manifest.contains(key) && manifest[key].is_string()) {
+      return manifest[key].get<std::string>();
+    }
     throw std::runtime_error(path.string() +
-                             ": damaged or not a manifest of attnscale; choose another folder with "
+                             " is damaged, or no manifest of attnscale; choose another folder with "
                              "--out, or remove this one");
-  }
-  return manifest;
+  };
+  return {{text("version"), manifest.contains("config") ? manifest["config"].dump() : "{}"},
+          text("shard"),
+          text("status")};
 }
 
-// The first key that differs between two resolved configs, and how.
-std::string first_difference(const Json& there, const Json& here) {
-  const Json changes = Json::diff(there, here);
-  const auto change = std::find_if(changes.begin(), changes.end(), [](const Json& candidate) {
-    return candidate["path"] != "/description";
-  });
-  if (change == changes.end()) return "";
-  const auto pointer = Json::json_pointer(change->at("path").get<std::string>());
-  const auto text = [&](const Json& document) {
-    return document.contains(pointer) ? document.at(pointer).dump() : "nothing";
-  };
-  return pointer.to_string() + " is " + text(there) + " there and " + text(here) + " here";
+std::string describe(const Difference& difference) {
+  if (difference.key == "version") {
+    return "it was made by version " + difference.theirs + ", this is " + difference.ours;
+  }
+  return difference.key + " is " + difference.theirs + " there and " + difference.ours + " here";
 }
 
 }  // namespace
@@ -53,34 +56,42 @@ fs::path results_folder(const RunCommand& run, const Config& config) {
   std::string name = config.name;
   if (!run.overrides.empty() || run.seed) name.append("-").append(fingerprint(config), 0, 8);
   if (run.shard) {
-    name +=
-        ".shard-" + std::to_string(run.shard->index) + "-of-" + std::to_string(run.shard->count);
+    name.append(".shard-").append(std::to_string(run.shard->index));
+    name.append("-of-").append(std::to_string(run.shard->count));
   }
   return fs::path("results") / name;
 }
 
-FolderContents inspect_folder(const fs::path& folder, const Config& config) {
-  if (!fs::exists(folder / "manifest.json")) {
-    return {
-        fs::exists(folder / "checkpoint.json") ? FolderState::kSameUnfinished : FolderState::kFree,
-        ""};
+FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
+  FolderContents contents;
+  if (fs::exists(folder / "manifest.json")) {
+    const Manifest manifest = read_manifest(folder / "manifest.json");
+    if (const auto difference = first_difference(wanted.identity, manifest.identity)) {
+      contents.difference = describe(*difference);
+    } else if (manifest.shard != to_string(wanted.shard)) {
+      contents.difference = "it is " + manifest.shard + ", this is " + to_string(wanted.shard);
+    }
+    if (!contents.difference.empty()) {
+      contents.state = FolderState::kOther;
+      return contents;
+    }
+    contents.state =
+        manifest.status == "finished" ? FolderState::kFinished : FolderState::kUnfinished;
+    if (contents.state == FolderState::kFinished) return contents;
   }
-  const Json manifest = read_manifest(folder / "manifest.json");
-  const std::string version = manifest["version"];
-  if (version != program_version()) {
-    return {FolderState::kOther,
-            "it was made by version " + version + ", this is " + program_version()};
+  contents.checkpoint = load_checkpoint(folder);
+  if (!contents.checkpoint) return contents;
+  contents.state = FolderState::kUnfinished;
+  try {
+    check_same_run(*contents.checkpoint, wanted.identity, wanted.shard, wanted.plan, folder);
+  } catch (const AnotherRun& error) {
+    contents = {FolderState::kOther, {}, error.what()};
   }
-  const std::string difference =
-      first_difference(manifest["config"], Json::parse(to_json_text(config)));
-  if (!difference.empty()) return {FolderState::kOther, difference};
-  return {
-      manifest["status"] == "finished" ? FolderState::kSameFinished : FolderState::kSameUnfinished,
-      ""};
+  return contents;
 }
 
 void clear_folder(const fs::path& folder) {
-  for (const char* name : kRunFiles) {
+  for (const std::string_view name : kRunFiles) {
     fs::remove(folder / name);
     fs::remove(folder / (std::string(name) + ".tmp"));
   }

@@ -1,0 +1,55 @@
+#include "app/finish_run.h"
+
+#include <iterator>
+
+#include "app/config.h"
+#include "experiment/crossings.h"
+#include "experiment/estimate.h"
+#include "experiment/given.h"
+#include "experiment/histogram.h"
+#include "experiment/samples.h"
+#include "io/atomic_file.h"
+#include "io/result_writer.h"
+
+namespace attnscale {
+namespace {
+
+template <typename Row>
+void append(std::vector<Row>& to, std::vector<Row> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+Results estimate_run(const Plan& plan, const Ledger& ledger) {
+  const std::vector<CellTally> tallies = ledger.tallies();
+  Results results;
+  std::size_t cell = 0;
+  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
+    const Experiment& experiment = plan.config.experiments[i];
+    if (experiment.given) {
+      GivenResults given = measure_given(plan.config, experiment);
+      append(results.rows, std::move(given.rows));
+      append(results.weights, std::move(given.weights));
+      append(results.outputs, std::move(given.outputs));
+    }
+    for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
+      append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell]));
+      append(results.histogram,
+             histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
+      append(results.samples, sample_cell(plan.config, plan.cells[cell]));
+    }
+  }
+  results.crossings = find_crossings(results.rows);
+  return results;
+}
+
+std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,
+                                   const Results& results) {
+  std::vector<std::string> files = write_results(folder, results);
+  write_atomically(folder / "config.json", to_json_text(config));
+  files.emplace_back("config.json");
+  return files;
+}
+
+}  // namespace attnscale

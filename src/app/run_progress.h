@@ -1,0 +1,33 @@
+// How far a run is, told in the unit in which its time is even: expected processor seconds.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "app/command_line.h"
+#include "execution/ledger.h"
+#include "experiment/plan.h"
+#include "io/progress.h"
+
+namespace attnscale {
+
+class RunProgress {
+ public:
+  /// Starts from what the ledger holds; the bar or lines are those that the command asks for.
+  RunProgress(const Plan& plan, const Ledger& ledger, const RunCommand& command);
+  ~RunProgress();
+  RunProgress(const RunProgress&) = delete;
+  RunProgress& operator=(const RunProgress&) = delete;
+
+  /// Queries of a cell were measured; from any thread.
+  void add(std::size_t cell, std::int64_t queries);
+
+ private:
+  Progress progress_;
+  std::mutex mutex_;
+  std::vector<double> seconds_per_query_;
+  WorkDone done_;
+};
+
+}  // namespace attnscale
