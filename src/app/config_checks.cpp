@@ -66,6 +66,11 @@ const JsonValue& said_or_whole(const JsonValue& experiment, std::string_view key
   return said != nullptr ? *said : experiment;
 }
 
+std::string describe_law(const Law& law) {
+  return "the law " + quote(law.row->name) + " with mean " + number_text(law.mean) + " and sd " +
+         number_text(law.sd);
+}
+
 void check_sampler(const JsonValue& value, const Experiment& experiment) {
   for (const Entries& entries : experiment.entries) {
     if (experiment.sampler->can_draw(entries)) continue;
@@ -73,9 +78,9 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
     for (const SamplerRow& row : sampler_table()) {
       if (row.can_draw(entries)) able.push_back(row.name);
     }
-    refuse(said_or_whole(value, "entries"), "the sampler " + quote(experiment.sampler->name) +
-                                                " cannot draw " + quote(entries.name) +
-                                                " entries; samplers that can: " + join(able));
+    refuse(said_or_whole(value, "entries"),
+           "the sampler " + quote(experiment.sampler->name) + " has no rule for " +
+               describe_law(entries.queries) + "; samplers that can draw it: " + join(able));
   }
 }
 
