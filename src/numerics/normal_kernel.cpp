@@ -15,13 +15,18 @@ HWY_BEFORE_NAMESPACE();
 namespace attnscale {
 namespace HWY_NAMESPACE {
 
-/// The four words of one call, for the queries of the lanes.
+/// The words of a stream, four a call, for the queries of the lanes.
 class Generator {
  public:
-  Generator(const StreamKey& key, std::uint64_t first_query, std::uint64_t vector)
-      : schedule_(schedule_of(key)),
-        query_(hn::Iota(WordLanes(), first_query)),
-        vector_(hn::Set(WordLanes(), vector)) {}
+  HWY_INLINE explicit Generator(const StreamKey& key)
+      : schedule_(schedule_of(key)), lane_(hn::Iota(WordLanes(), 0)) {}
+
+  /// Which queries and which of their vectors the next calls are for.
+  HWY_INLINE void turn_to(std::uint64_t first_query, std::uint64_t vector) {
+    const WordLanes tag;
+    query_ = hn::Add(lane_, hn::Set(tag, first_query));
+    vector_ = hn::Set(tag, vector);
+  }
 
   HWY_INLINE FourWords call(std::uint64_t number, std::uint64_t attempt = 0) const {
     const WordLanes tag;
@@ -30,6 +35,7 @@ class Generator {
 
  private:
   KeySchedule schedule_;
+  Words lane_;
   Words query_;
   Words vector_;
 };
@@ -56,14 +62,13 @@ HWY_INLINE void store_rows(const FourDoubles& x, std::size_t rows, std::size_t s
 
 void words(const StreamKey& key, const std::array<std::uint64_t, 4>& first, std::size_t rows,
            std::uint64_t* HWY_RESTRICT out) {
-  const WordLanes tag;
-  const KeySchedule schedule = schedule_of(key);
   constexpr auto kStride = static_cast<std::size_t>(kLanes);
+  const WordLanes tag;
+  Generator generator(key);
   for (std::size_t lane = 0; lane < kStride; lane += hn::Lanes(tag)) {
-    const Words query = hn::Iota(tag, first[1] + lane);
+    generator.turn_to(first[1] + lane, first[2]);
     for (std::size_t row = 0; row < rows; row += 4) {
-      const FourWords w = threefry(schedule, {hn::Set(tag, first[0] + row / 4), query,
-                                              hn::Set(tag, first[2]), hn::Set(tag, first[3])});
+      const FourWords w = generator.call(first[0] + row / 4, first[3]);
       std::uint64_t* const to = out + row * kStride + lane;
       hn::StoreU(w.x0, tag, to);
       hn::StoreU(w.x1, tag, to + kStride);
@@ -77,10 +82,11 @@ void normal_entries(const StreamKey& key, std::uint64_t first_query, std::uint64
                     const NormalShape& shape, std::size_t d, std::size_t stride,
                     double* HWY_RESTRICT entries) {
   const DoubleLanes tag;
+  Generator generator(key);
   const Doubles mean = hn::Set(tag, shape.mean);
   const Doubles sd = hn::Set(tag, shape.sd);
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
-    const Generator generator(key, first_query + query, vector);
+    generator.turn_to(first_query + query, vector);
     for (std::size_t i = 0; i < d; i += 4) {
       const FourDoubles x = normals_of(generator.call(i / 4), mean, sd);
       store_rows(x, d - i, stride, entries + i * stride + query);
@@ -101,6 +107,7 @@ void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std:
                            std::size_t keys, const NormalShape& shape, const ScoreRows& rows) {
   constexpr std::size_t kBlock = 256;
   const DoubleLanes tag;
+  Generator generator(key);
   const Doubles mean = hn::Set(tag, shape.mean);
   const Doubles sd = hn::Set(tag, shape.sd);
   const auto query_stride = static_cast<std::size_t>(rows.query_stride);
@@ -108,7 +115,7 @@ void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std:
   const std::size_t entry_count = rows.query_entries.size() / query_stride;
   for (std::size_t query = 0; query < query_stride; query += hn::Lanes(tag)) {
     for (std::size_t k = 0; k < keys; ++k) {
-      const Generator generator(key, first_query + query, 1 + first_key + k);
+      generator.turn_to(first_query + query, 1 + first_key + k);
       Doubles total = hn::Zero(tag);
       Doubles error = hn::Zero(tag);
       for (std::size_t block = 0; block < entry_count; block += kBlock) {
@@ -134,8 +141,9 @@ void scaled_normals(const StreamKey& key, std::uint64_t first_query, std::uint64
                     std::size_t keys, const double* HWY_RESTRICT sds, std::size_t stride,
                     double* HWY_RESTRICT scores) {
   const DoubleLanes tag;
+  Generator generator(key);
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
-    const Generator generator(key, first_query + query, 0);
+    generator.turn_to(first_query + query, 0);
     const Doubles sd = hn::LoadU(tag, sds + query);
     for (std::size_t k = 0; k < keys; k += 4) {
       const FourDoubles x = normals_of(generator.call((first_key + k) / 4), hn::Zero(tag), sd);
@@ -185,10 +193,11 @@ HWY_INLINE Doubles chi_squared_by_rejection(const Generator& generator, GammaCon
 void chi_squared(const StreamKey& key, std::uint64_t first_query, std::int64_t degrees,
                  std::size_t count, double* HWY_RESTRICT out) {
   const DoubleLanes tag;
+  Generator generator(key);
   const double d = static_cast<double>(degrees) / 2 - 1.0 / 3;
   const GammaConstants constants{d, 1 / std::sqrt(9 * d)};
   for (std::size_t query = 0; query < count; query += hn::Lanes(tag)) {
-    const Generator generator(key, first_query + query, 0);
+    generator.turn_to(first_query + query, 0);
     Doubles number;
     if (degrees == 1) {
       const FourWords w = generator.call(0);

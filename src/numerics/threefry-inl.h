@@ -34,24 +34,22 @@ struct FourWords {
   Words x0, x1, x2, x3;
 };
 
-/// The key as it is added before rounds 0, 4, 8 and 12: rotated by one word each time, with the
-/// parity word among them and the number of the addition in the last word.
+/// The key as it is added before rounds 0, 4, 8 and 12, the same in all lanes: rotated by one word
+/// each time, with the parity word among them and the number of the addition in the last word.
 struct KeySchedule {
-  std::uint64_t added[4][4];
+  FourWords before0, before4, before8, before12;
 };
 
 HWY_INLINE KeySchedule schedule_of(const StreamKey& key) {
   constexpr std::uint64_t kSkeinParity = 0x1BD11BDAA9FC1A22U;
-  const std::uint64_t words[5] = {key[0], key[1], key[2], key[3],
-                                  kSkeinParity ^ key[0] ^ key[1] ^ key[2] ^ key[3]};
-  KeySchedule schedule;
-  for (std::size_t addition = 0; addition < 4; ++addition) {
-    for (std::size_t word = 0; word < 4; ++word) {
-      schedule.added[addition][word] = words[(addition + word) % 5];
-    }
-    schedule.added[addition][3] += addition;
-  }
-  return schedule;
+  const std::uint64_t parity = kSkeinParity ^ key[0] ^ key[1] ^ key[2] ^ key[3];
+  const auto four = [](std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                       std::uint64_t d) HWY_ATTR {
+    const WordLanes tag;
+    return FourWords{hn::Set(tag, a), hn::Set(tag, b), hn::Set(tag, c), hn::Set(tag, d)};
+  };
+  return {four(key[0], key[1], key[2], key[3]), four(key[1], key[2], key[3], parity + 1),
+          four(key[2], key[3], parity, key[0] + 2), four(key[3], parity, key[0], key[1] + 3)};
 }
 
 template <int kBits>
@@ -69,26 +67,25 @@ HWY_INLINE void two_rounds(FourWords& w) {
   mix<kSecond21>(w.x2, w.x1);
 }
 
-HWY_INLINE void add_key(const std::uint64_t (&added)[4], FourWords& w) {
-  const WordLanes tag;
-  w.x0 = hn::Add(w.x0, hn::Set(tag, added[0]));
-  w.x1 = hn::Add(w.x1, hn::Set(tag, added[1]));
-  w.x2 = hn::Add(w.x2, hn::Set(tag, added[2]));
-  w.x3 = hn::Add(w.x3, hn::Set(tag, added[3]));
+HWY_INLINE void add_key(const FourWords& key, FourWords& w) {
+  w.x0 = hn::Add(w.x0, key.x0);
+  w.x1 = hn::Add(w.x1, key.x1);
+  w.x2 = hn::Add(w.x2, key.x2);
+  w.x3 = hn::Add(w.x3, key.x3);
 }
 
 /// Threefry4x64 with 13 rounds.
 HWY_INLINE FourWords threefry(const KeySchedule& key, FourWords w) {
-  add_key(key.added[0], w);
+  add_key(key.before0, w);
   two_rounds<14, 16, 52, 57>(w);
   two_rounds<23, 40, 5, 37>(w);
-  add_key(key.added[1], w);
+  add_key(key.before4, w);
   two_rounds<25, 33, 46, 12>(w);
   two_rounds<58, 22, 32, 32>(w);
-  add_key(key.added[2], w);
+  add_key(key.before8, w);
   two_rounds<14, 16, 52, 57>(w);
   two_rounds<23, 40, 5, 37>(w);
-  add_key(key.added[3], w);
+  add_key(key.before12, w);
   mix<25>(w.x0, w.x1);
   mix<33>(w.x2, w.x3);
   return w;
