@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Samplers, EverySampler,
                          ::testing::ValuesIn(sampler_table().begin(), sampler_table().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST(VectorsSampler, MoreKeysMoveNoScore) {
+TEST(VectorsAndDirect, MoreKeysMoveNoScore) {
   for (const std::string_view name : {"vectors", "direct"}) {
     const SamplerRow& sampler = *find_sampler(name);
     const std::vector<double> few = draw_scores(sampler, {normal_entries(), 6, 3}, kAddress, 20);
