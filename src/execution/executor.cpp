@@ -13,7 +13,7 @@ bool ThreadExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOpt
   BlockQueue queue(plan, ledger);
   CheckpointTimer timer(options.checkpoint, options.checkpoint_interval);
   WorkerTasks tasks;
-  tasks.take = [&queue] { return queue.take(); };
+  tasks.take = [&queue](const StopSignal&) { return queue.take(); };
   tasks.give = [&](std::size_t cell, const CellLedger& part) {
     if (ledger.merge(cell, part) && options.cell_done) options.cell_done(cell);
   };

@@ -4,6 +4,13 @@
 
 namespace attnscale {
 
+std::int64_t queries_in(const Cell& cell, const BlockSet& blocks) {
+  const std::int64_t last = cell.blocks - 1;
+  const std::int64_t queries = blocks.size() * cell.block_queries;
+  if (!blocks.contains({last, last + 1})) return queries;
+  return queries - (cell.block_queries - cell.queries_in(last));
+}
+
 void CellLedger::add(std::int64_t block, const BlockValues& values) {
   done.add({block, block + 1});
   tree.add({0, block}, moments_of(values));
@@ -55,14 +62,8 @@ bool Ledger::is_complete() const {
 std::int64_t Ledger::queries_done() const {
   const std::lock_guard lock(mutex_);
   std::int64_t queries = 0;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const Cell& cell = planned_[i];
-    const std::int64_t last = cell.blocks - 1;
-    queries += cells_[i].done.size() * cell.block_queries;
-    if (cells_[i].done.contains({last, last + 1})) {
-      queries -= cell.block_queries - cell.queries_in(last);
-    }
-  }
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    queries += queries_in(planned_[i], cells_[i].done);
   return queries;
 }
 

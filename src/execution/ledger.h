@@ -16,6 +16,9 @@
 
 namespace attnscale {
 
+/// How many queries `blocks` of a cell have.
+std::int64_t queries_in(const Cell& cell, const BlockSet& blocks);
+
 /// What is known of some blocks of one cell.
 struct CellLedger {
   BlockSet done;

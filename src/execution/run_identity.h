@@ -2,10 +2,18 @@
 // machine they ran with. Knows configs as JSON only, so that nothing a config says is forgotten.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "experiment/experiment.h"
+
 namespace attnscale {
+
+/// A config from its JSON text, and back: how configs travel in files and messages is not this
+/// room's business.
+using ConfigReader = std::function<Config(const std::string& text)>;
+using ConfigWriter = std::function<std::string(const Config& config)>;
 
 /// A run's version of the program, and its resolved config as JSON text (to_json_text).
 struct RunIdentity {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,9 +25,6 @@ struct MergedRun {
   Plan plan;
   std::vector<CellLedger> cells;  ///< in the plan's order, every block done
 };
-
-/// Reads a config from its JSON text.
-using ConfigReader = std::function<Config(const std::string& text)>;
 
 /// Merges the shards in `folders`, in any order, into the run they are parts of: the same bits as
 /// the run in one piece. One shard's ledger is in memory at a time. Throws ShardMismatch with every

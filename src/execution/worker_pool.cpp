@@ -57,7 +57,7 @@ void WorkerPool::run(const Plan& plan) {
 
 void WorkerPool::measure_spans(const Plan& plan) {
   while (!stop_()) {
-    const auto span = tasks_.take();
+    const auto span = tasks_.take(stop_);
     if (!span) return;
     CellLedger part = measure_span(plan, *span, tasks_, stop_);
     if (!part.done.empty()) tasks_.give(span->cell, std::move(part));

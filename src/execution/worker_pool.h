@@ -20,7 +20,8 @@ namespace attnscale {
 
 /// What workers do with the world. All are called from any worker, several at once.
 struct WorkerTasks {
-  std::function<std::optional<Span>()> take;  ///< nothing ends the worker
+  /// The next span; nothing ends the worker. Whoever waits here must ask `stopped` meanwhile.
+  std::function<std::optional<Span>(const StopSignal& stopped)> take;
   std::function<void(std::size_t cell, CellLedger part)> give;
   std::function<void(std::size_t cell, std::int64_t queries)> progress;  ///< may be empty
   StopSignal stop;  ///< asked between tiles; may be empty
