@@ -23,7 +23,7 @@ SINGLE_HEADERS = {"io": {"experiment/result_row.h"}}
 THIRD_PARTY = {
     "boost/program_options": r"app/command_line\w*\.cpp",
     "boost/": r"(experiment/\w+|numerics/\w+)\.cpp",
-    "nlohmann/": r"(app/\w+|execution/(ledger|run_identity)\w*|io/\w+)\.cpp",
+    "nlohmann/": r"(app/\w+|execution/run_identity|io/\w+)\.cpp",
     "Random123/": r"(experiment/sampler|numerics/)\w*\.cpp",
     "hwy/": r"numerics/(\w+\.cpp|\w+-inl\.h|vector_targets\.h)",
     "mpi.h": r"execution/executor_mpi\w*\.cpp",
