@@ -35,7 +35,7 @@ LoadedConfig load(const RunCommand& command) {
 }
 
 void refuse_other(const fs::path& folder, const FolderContents& contents) {
-  throw UserError(folder.string() + " holds another run: " + contents.difference +
+  throw UserError(folder.string() + ": " + contents.difference +
                   ". Write elsewhere with --out DIR, or replace it with --force");
 }
 
@@ -109,7 +109,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   std::optional<std::chrono::duration<double>> time_limit;
   if (command.time_limit_seconds) time_limit.emplace(*command.time_limit_seconds);
   const StopRequest stop(time_limit);
-  fs::create_directories(folder);
+  make_folder(folder);
   const FolderLock lock(folder);
   // Looked at again, now that nobody else can change it.
   FolderContents contents = inspect_folder(folder, wanted);
@@ -157,7 +157,7 @@ ExitCode merge_experiment(const MergeCommand& command) {
   }
   if (found.state == FolderState::kFinished) return tell_again(folder, {}, command.verbosity);
 
-  fs::create_directories(folder);
+  make_folder(folder);
   const FolderLock lock(folder);
   if (found.state == FolderState::kOther) clear_folder(folder);
   RunCommand as_run;

@@ -26,18 +26,22 @@ enum class FolderState {
   kFree,        ///< no run: absent, or without manifest and checkpoint
   kFinished,    ///< this run, finished
   kUnfinished,  ///< this run, interrupted: `checkpoint` is there, if it got that far
-  kOther,       ///< another run: `difference` says how it differs
+  kOther,       ///< another run, another version's, or this one with files gone or changed
 };
 
 struct FolderContents {
   FolderState state = FolderState::kFree;
   std::optional<Checkpoint> checkpoint;
-  std::string difference;
+  std::string difference;  ///< for kOther, "holds another run: " and what differs, or the like
 };
 
-/// Compares what is in `folder` with the wanted run. Throws DamagedCheckpoint, or
-/// std::runtime_error where its manifest is damaged: such a folder is left as it is.
+/// Compares what is in `folder` with the wanted run. Of the files of a finished run it looks at the
+/// lengths only; `attnscale verify` reads them. Throws DamagedCheckpoint.
 FolderContents inspect_folder(const std::filesystem::path& folder, const WantedRun& wanted);
+
+/// Makes `folder` and those above it where they are absent. Throws std::runtime_error with the
+/// reason and a way out where it cannot.
+void make_folder(const std::filesystem::path& folder);
 
 /// Removes the files of a run, and nothing else, from `folder`.
 void clear_folder(const std::filesystem::path& folder);
