@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
+#include "app/command_line_arguments.h"
 #include "app/nearest_name.h"
 #include "app/processors.h"
 #include "app/provenance.h"
@@ -16,79 +16,6 @@ namespace attnscale {
 namespace {
 
 namespace po = boost::program_options;
-
-// What the person typed after a command, as text; every conversion says what it wanted.
-class Arguments {
- public:
-  Arguments(std::string command, po::variables_map options, std::vector<std::string> words)
-      : command_(std::move(command)), options_(std::move(options)), words_(std::move(words)) {}
-
-  const std::vector<std::string>& words() const { return words_; }
-
-  /// The only word, such as the config; `what` names it in the error.
-  const std::string& only_word(const std::string& what) const {
-    if (words_.size() == 1) return words_.front();
-    throw UserError("attnscale " + command_ + ": " +
-                    (words_.empty() ? "no " + what + " given"
-                                    : "one " + what + " wanted, but \"" + words_[1] +
-                                          "\" stands there as well") +
-                    "; see attnscale " + command_ + " --help");
-  }
-
-  bool flag(const char* name) const { return options_[name].as<bool>(); }
-
-  std::optional<std::string> text(const char* name) const {
-    if (!options_.contains(name)) return std::nullopt;
-    return options_[name].as<std::string>();
-  }
-
-  std::vector<std::string> texts(const char* name) const {
-    if (!options_.contains(name)) return {};
-    return options_[name].as<std::vector<std::string>>();
-  }
-
-  std::optional<std::int64_t> whole_number(const char* name, std::int64_t low,
-                                           std::int64_t high) const {
-    const auto found = text(name);
-    if (!found) return std::nullopt;
-    const auto number = parse<std::int64_t>(*found);
-    if (number && *number >= low && *number <= high) return number;
-    refuse(name, *found,
-           "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
-  }
-
-  template <typename Choice, std::size_t count>
-  Choice choice(const char* name, const std::array<std::pair<const char*, Choice>, count>& choices,
-                Choice otherwise) const {
-    const auto found = text(name);
-    if (!found) return otherwise;
-    std::string allowed;
-    for (const auto& [word, value] : choices) {
-      if (*found == word) return value;
-      allowed += (allowed.empty() ? "" : ", ") + std::string(word);
-    }
-    refuse(name, *found, "one of " + allowed);
-  }
-
-  [[noreturn]] void refuse(const char* name, const std::string& found,
-                           const std::string& wanted) const {
-    throw UserError("attnscale " + command_ + ": --" + name + " wants " + wanted + ", not \"" +
-                    found + "\"");
-  }
-
-  template <typename Number>
-  static std::optional<Number> parse(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-  }
-
- private:
-  std::string command_;
-  po::variables_map options_;
-  std::vector<std::string> words_;
-};
 
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
@@ -185,27 +112,13 @@ Command build_show(const Arguments& arguments) {
 
 Command build_softmax(const Arguments& arguments) {
   SoftmaxCommand softmax;
-  std::istringstream list(arguments.only_word("list of scores"));
-  for (std::string item; std::getline(list, item, ',');) {
-    item.erase(0, item.find_first_not_of(" +"));
-    item.erase(item.find_last_not_of(' ') + 1);
-    const auto score = Arguments::parse<double>(item);
-    if (!score || !std::isfinite(*score)) {
-      throw UserError(
-          "attnscale softmax: scores are numbers with commas between them, such as "
-          "16,8,0; \"" +
-          item + "\" is not one");
-    }
-    softmax.scores.push_back(*score);
-  }
+  softmax.scores = parse_scores(arguments, arguments.only_word("list of scores"));
   softmax.d = arguments.whole_number("d", 1, std::int64_t{1} << 53);
   return softmax;
 }
 
 Command build_schema(const Arguments& arguments) {
-  if (!arguments.words().empty()) {
-    throw UserError("attnscale schema: takes no \"" + arguments.words().front() + "\"");
-  }
+  arguments.no_words();
   return SchemaCommand{};
 }
 
@@ -213,7 +126,7 @@ Command build_list(const Arguments& arguments) {
   constexpr std::array<std::string_view, 4> kLists{"scalings", "laws", "metrics", "samplers"};
   const std::string& what = arguments.only_word("list (scalings, laws, metrics or samplers)");
   if (std::find(kLists.begin(), kLists.end(), what) == kLists.end()) {
-    throw UserError("attnscale list: " + unknown_name("list", what, kLists));
+    arguments.refuse(unknown_name("list", what, kLists));
   }
   return ListCommand{what};
 }
@@ -290,8 +203,9 @@ constexpr std::array kCommands{
 };
 
 std::string usage(const CommandRow& row) {
-  std::string text = "attnscale " + std::string(row.name);
-  if (!row.words.empty()) text += " " + std::string(row.words);
+  std::string text = "attnscale ";
+  text += row.name;
+  if (!row.words.empty()) text.append(" ").append(row.words);
   return text;
 }
 
@@ -326,7 +240,7 @@ std::string program_help() {
   return text.str();
 }
 
-// Every "--name" among `words` that is not an option, with the nearest one that is.
+// Refuses an option that `row` does not have, with the nearest one that it has.
 [[noreturn]] void refuse_option(const CommandRow& row, const std::string& found) {
   const auto options = options_of(row);
   std::vector<std::string> names;
@@ -336,32 +250,51 @@ std::string program_help() {
                   unknown_name("option", found, views));
 }
 
+// Refuses what Program_options would take for something else: an option as the value of the one
+// before it, and a short option as a word. A number such as -1,2 is a word like any other.
+void check_words(const CommandRow& row, const po::options_description& options,
+                 const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with("--")) {
+      const bool is_option = word.size() > 1 && word[0] == '-' &&
+                             std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+      if (is_option) refuse_option(row, word);
+      continue;
+    }
+    const auto* option = options.find_nothrow(word.substr(2), false);
+    if (option == nullptr || option->semantic()->min_tokens() == 0) continue;
+    ++i;
+    if (i == words.size() || words[i].starts_with("--")) {
+      throw UserError("attnscale " + std::string(row.name) + ": " + word + " wants " +
+                      option->semantic()->name() + " behind it" +
+                      (i == words.size() ? "" : std::string(", not ").append(words[i])));
+    }
+  }
+}
+
 Command parse_command(const CommandRow& row, const std::vector<std::string>& words) {
   namespace style = po::command_line_style;
   const auto options = options_of(row);
-  po::options_description all;
-  all.add(options).add_options()("word", po::value<std::vector<std::string>>());
-  po::positional_options_description positions;
-  positions.add("word", -1);
   const std::string command(row.name);
   try {
-    po::variables_map found;
-    // Long options only, never guessed: a number such as -1,2 is a word like any other.
-    po::store(po::command_line_parser(words)
-                  .options(all)
-                  .positional(positions)
-                  .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
-                  .run(),
-              found);
-    po::notify(found);
-    if (found["help"].as<bool>()) return PrintCommand{command_help(row)};
+    check_words(row, options, words);
+    // Long options only, never guessed from an abbreviation.
+    const po::parsed_options parsed =
+        po::command_line_parser(words)
+            .options(options)
+            .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+            .run();
+    po::variables_map checked;
+    po::store(parsed, checked);
+    std::map<std::string, std::vector<std::string>> given;
     std::vector<std::string> positional;
-    if (found.contains("word")) positional = found["word"].as<std::vector<std::string>>();
-    for (const std::string& word : positional) {
-      const bool is_option = word.size() > 1 && word[0] == '-' && std::isalpha(word[1]) != 0;
-      if (is_option) refuse_option(row, word);
+    for (const po::option& option : parsed.options) {
+      auto& texts = option.string_key.empty() ? positional : given[option.string_key];
+      texts.insert(texts.end(), option.value.begin(), option.value.end());
     }
-    return row.build(Arguments(command, found, positional));
+    if (given.contains("help")) return PrintCommand{command_help(row)};
+    return row.build(Arguments(command, std::move(given), std::move(positional)));
   } catch (const po::unknown_option& error) {
     refuse_option(row, error.get_option_name());
   } catch (const po::multiple_occurrences& error) {
@@ -371,27 +304,36 @@ Command parse_command(const CommandRow& row, const std::vector<std::string>& wor
   }
 }
 
+const CommandRow& find_command(const std::string& name) {
+  const auto found = std::ranges::find(kCommands, name, &CommandRow::name);
+  if (found != kCommands.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const CommandRow& row : kCommands) names.push_back(row.name);
+  for (const char* option : {"--help", "--version"}) names.emplace_back(option);
+  throw UserError("attnscale: " + unknown_name("command", name, names));
+}
+
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    throw UserError(program_help());
+    const std::string help = program_help();
+    throw UserError(help.substr(0, help.size() - 1));  // the printer of errors ends the line
   }
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") return PrintCommand{program_help()};
-  if (first == "--version") return PrintCommand{version_text()};
-  for (const CommandRow& row : kCommands) {
-    if (row.name != first) continue;
-    std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-    std::replace(words.begin(), words.end(), std::string("-h"), std::string("--help"));
-    Command command = parse_command(row, words);
-    if (auto* run = std::get_if<RunCommand>(&command)) run->arguments = arguments;
-    if (auto* merge = std::get_if<MergeCommand>(&command)) merge->arguments = arguments;
-    return command;
+  std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+  if (first == "--help" || first == "-h" || first == "help") {
+    return PrintCommand{words.empty() ? program_help() : command_help(find_command(words.front()))};
   }
-  std::vector<std::string_view> names;
-  for (const CommandRow& row : kCommands) names.push_back(row.name);
-  throw UserError("attnscale: " + unknown_name("command", first, names));
+  if (first == "--version") {
+    if (words.empty()) return PrintCommand{version_text()};
+    throw UserError("attnscale --version: takes no \"" + words.front() + "\"");
+  }
+  std::replace(words.begin(), words.end(), std::string("-h"), std::string("--help"));
+  Command command = parse_command(find_command(first), words);
+  if (auto* run = std::get_if<RunCommand>(&command)) run->arguments = arguments;
+  if (auto* merge = std::get_if<MergeCommand>(&command)) merge->arguments = arguments;
+  return command;
 }
 
 }  // namespace attnscale

@@ -94,7 +94,7 @@ std::string plan_screen(const Plan& plan, const Table& table) {
       text.append(" = ").append(formula(scaling)).append("\n");
     }
   }
-  return text + "\nExpected: about " + rounded_seconds(total) +
+  return text + "\nExpected: " + (total < 0.01 ? "" : "about ") + rounded_seconds(total) +
          " processor seconds in all; runs nothing\n";
 }
 

@@ -11,6 +11,17 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
+// The only name that begins with `start`, where there is one.
+std::optional<std::string_view> abbreviated_name(std::string_view start,
+                                                 std::span<const std::string_view> names) {
+  constexpr std::size_t kShortest = 3;  // fewer letters say too little
+  if (start.size() < kShortest) return std::nullopt;
+  const auto matches = [&](std::string_view name) { return name.starts_with(start); };
+  const auto found = std::find_if(names.begin(), names.end(), matches);
+  if (found == names.end() || std::any_of(found + 1, names.end(), matches)) return std::nullopt;
+  return *found;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -49,7 +60,7 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
       nearest = name;
     }
   }
-  return nearest;
+  return nearest ? nearest : abbreviated_name(wrong, names);
 }
 
 std::string unknown_name(std::string_view what, std::string_view wrong,

@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/config.h"
 #include "app/run_experiment.h"
+#include "app/standard_files.h"
 #include "app/user_error.h"
 #include "io/screen_table.h"
 
@@ -41,8 +42,7 @@ struct Runner {
 
  private:
   static ExitCode print(const std::string& text) {
-    std::cout << text << std::flush;
-    if (!std::cout) throw std::runtime_error("cannot write to standard output");
+    write_stdout(text);
     return ExitCode::kDone;
   }
 };
@@ -50,6 +50,7 @@ struct Runner {
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments, Executor& executor) {
+  occupy_standard_files();
   ExitCode code = ExitCode::kFailed;
   try {
     code = std::visit(Runner{executor}, parse_command_line(arguments));

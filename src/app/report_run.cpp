@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <iostream>
-
+#include "app/standard_files.h"
 #include "experiment/metric.h"
 #include "io/report.h"
 #include "io/screen_table.h"
@@ -22,8 +21,7 @@ std::string report_text(const Results& results, TableFormat format, std::size_t 
 }
 
 void print_report(const Results& results) {
-  std::cout << report_text(results, TableFormat::kTable, terminal_width(STDOUT_FILENO))
-            << std::flush;
+  write_stdout(report_text(results, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
 }
 
 }  // namespace attnscale

@@ -34,8 +34,8 @@ LoadedConfig load(const RunCommand& command) {
   return loaded;
 }
 
-void refuse_other(const fs::path& folder, const FolderContents& contents) {
-  throw UserError(folder.string() + ": " + contents.difference +
+void refuse_other(const FolderContents& contents) {
+  throw UserError(contents.difference +
                   ". Write elsewhere with --out DIR, or replace it with --force");
 }
 
@@ -99,7 +99,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   };
   {
     const FolderContents found = inspect_folder(folder, wanted);
-    if (refused(found)) refuse_other(folder, found);
+    if (refused(found)) refuse_other(found);
     if (found.state == FolderState::kFinished) {
       return tell_again(folder, wanted.shard, command.verbosity);
     }
@@ -113,7 +113,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   const FolderLock lock(folder);
   // Looked at again, now that nobody else can change it.
   FolderContents contents = inspect_folder(folder, wanted);
-  if (refused(contents)) refuse_other(folder, contents);
+  if (refused(contents)) refuse_other(contents);
   if (contents.state == FolderState::kFinished) {
     return tell_again(folder, wanted.shard, command.verbosity);
   }
@@ -153,7 +153,7 @@ ExitCode merge_experiment(const MergeCommand& command) {
   const WantedRun wanted{merged.plan, merged.identity, {}};
   const FolderContents found = inspect_folder(folder, wanted);
   if (found.state == FolderState::kOther && command.other_run == OtherRun::kRefuse) {
-    refuse_other(folder, found);
+    refuse_other(found);
   }
   if (found.state == FolderState::kFinished) return tell_again(folder, {}, command.verbosity);
 

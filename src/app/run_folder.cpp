@@ -70,15 +70,15 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
                                                    const WantedRun& wanted) {
   if (!fs::exists(folder / "manifest.json")) return std::nullopt;
   const auto other = [](const std::string& difference) {
-    return FolderContents{FolderState::kOther, {}, difference};
+    return FolderContents{FolderState::kOther, {}, folder.string() + " holds " + difference};
   };
   const std::optional<Json> manifest = read_manifest(folder / "manifest.json");
-  if (!manifest) return other("holds a manifest.json that is damaged or not of attnscale");
+  if (!manifest) return other("a manifest.json that is damaged or not of attnscale");
   const std::string difference = difference_from(*manifest, wanted);
-  if (!difference.empty()) return other("holds another run: " + difference);
+  if (!difference.empty()) return other("another run: " + difference);
   if ((*manifest)["status"] != "finished") return std::nullopt;
   const std::string damage = first_damage(folder, *manifest);
-  if (!damage.empty()) return other("holds this run, but since it finished " + damage);
+  if (!damage.empty()) return other("this run, but since it finished " + damage);
   return FolderContents{FolderState::kFinished, {}, ""};
 }
 
@@ -102,7 +102,7 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   try {
     check_same_run(*checkpoint, wanted.identity, wanted.shard, wanted.plan, folder);
   } catch (const AnotherRun& error) {
-    return {FolderState::kOther, {}, std::string("holds another run: ") + error.what()};
+    return {FolderState::kOther, {}, error.what()};
   }
   return {FolderState::kUnfinished, std::move(checkpoint), ""};
 }

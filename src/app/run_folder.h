@@ -32,7 +32,7 @@ enum class FolderState {
 struct FolderContents {
   FolderState state = FolderState::kFree;
   std::optional<Checkpoint> checkpoint;
-  std::string difference;  ///< for kOther, "holds another run: " and what differs, or the like
+  std::string difference;  ///< for kOther, the sentence "FOLDER holds ..." that says so
 };
 
 /// Compares what is in `folder` with the wanted run. Of the files of a finished run it looks at the
