@@ -187,8 +187,8 @@ struct CommandRow {
 };
 
 constexpr std::array kCommands{
-    CommandRow{"run", "CONFIG", "measure what a config asks for, write files, print tables",
-               add_run_options, build_run},
+    CommandRow{"run", "CONFIG", "measure what a config asks for; files and tables", add_run_options,
+               build_run},
     CommandRow{"plan", "CONFIG", "cells, blocks, formulas and expected time; runs nothing",
                add_plan_options, build_plan},
     CommandRow{"merge", "OUT_DIR SHARD_DIR...",
@@ -202,9 +202,9 @@ constexpr std::array kCommands{
                add_no_options, build_list},
 };
 
+// "run CONFIG"
 std::string usage(const CommandRow& row) {
-  std::string text = "attnscale ";
-  text += row.name;
+  std::string text(row.name);
   if (!row.words.empty()) text.append(" ").append(row.words);
   return text;
 }
@@ -218,7 +218,9 @@ po::options_description options_of(const CommandRow& row) {
 
 std::string command_help(const CommandRow& row) {
   std::ostringstream text;
-  text << "Usage: " << usage(row) << " [options]\n\n" << row.summary << "\n\n" << options_of(row);
+  text << "Usage: attnscale " << usage(row) << " [options]\n\n"
+       << row.summary << "\n\n"
+       << options_of(row);
   return text.str();
 }
 
@@ -228,7 +230,7 @@ std::string program_help() {
           "Usage: attnscale COMMAND ...\n\nCommands\n";
   for (const CommandRow& row : kCommands) {
     text << "  " << std::left;
-    text.width(48);
+    text.width(38);
     text << usage(row) << row.summary << "\n";
   }
   text << "\nattnscale COMMAND --help tells the options of one command; attnscale --version the "
@@ -244,10 +246,12 @@ std::string program_help() {
 [[noreturn]] void refuse_option(const CommandRow& row, const std::string& found) {
   const auto options = options_of(row);
   std::vector<std::string> names;
-  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  for (const auto& option : options.options()) {
+    names.push_back(std::string("--").append(option->long_name()));
+  }
   const std::vector<std::string_view> views(names.begin(), names.end());
   throw UserError("attnscale " + std::string(row.name) + ": " +
-                  unknown_name("option", found, views));
+                  unknown_name("option", found.substr(0, found.find('=')), views));
 }
 
 // Refuses what Program_options would take for something else: an option as the value of the one
