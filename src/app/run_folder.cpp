@@ -69,7 +69,7 @@ std::string difference_from(const Json& manifest, const WantedRun& wanted) {
 std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
                                                    const WantedRun& wanted) {
   if (!fs::exists(folder / "manifest.json")) return std::nullopt;
-  const auto other = [](const std::string& difference) {
+  const auto other = [&](const std::string& difference) {
     return FolderContents{FolderState::kOther, {}, folder.string() + " holds " + difference};
   };
   const std::optional<Json> manifest = read_manifest(folder / "manifest.json");
