@@ -85,16 +85,17 @@ void add(SoftmaxMeans& to, const SoftmaxMeans& one, double weight) {
 /// Two keys by Simpson's rule over the sum and the difference of their scores; the difference ends
 /// at 0, where the top key changes. Error of order (0.02 * curvature scale)^4, below 1e-7 here.
 SoftmaxMeans two_keys_by_simpson(const LogitCurve& logit, double sink) {
-  static constexpr int steps = 400;
+  static constexpr int kSteps = 400;
   const double reach = 8;
-  const auto simpson = [](int i) { return i == 0 || i == steps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0; };
+  const auto simpson = [](int i) { return i == 0 || i == kSteps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0; };
   SoftmaxMeans means{};
-  for (int i = 0; i <= steps; ++i) {
-    const double u = reach * (2.0 * i / steps - 1);
-    for (int j = 0; j <= steps; ++j) {
-      const double v = reach * j / steps;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double u = reach * (2.0 * i / kSteps - 1);
+    for (int j = 0; j <= kSteps; ++j) {
+      const double v = reach * j / kSteps;
       const double density = std::exp(-0.5 * (u * u + v * v)) / M_PI;  // both signs of v
-      const double weight = simpson(i) * simpson(j) * (2 * reach / steps / 3) * (reach / steps / 3);
+      const double weight =
+          simpson(i) * simpson(j) * (2 * reach / kSteps / 3) * (reach / kSteps / 3);
       add(means, measure({logit((u + v) / M_SQRT2), logit((u - v) / M_SQRT2)}, sink),
           weight * density);
     }
