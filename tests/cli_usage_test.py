@@ -72,7 +72,7 @@ class UsageTest(CommandLineTest):
         self.refuse("sofmax", "1,2", says=['did you mean "softmax"?'])
         self.refuse("--versio", says=['did you mean "--version"?'])
         self.refuse("help", "sho", says=['did you mean "show"?'])
-        self.refuse("zzzzzz", says=["Allowed: run, plan, show"])
+        self.refuse("zzzzzz", says=["Allowed: run, plan, merge, show"])
         self.refuse("", says=['unknown command ""'])
 
     def test_options_are_never_guessed_from_an_abbreviation(self):
