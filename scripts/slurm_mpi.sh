@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# One run on many nodes, as one Slurm job with MPI.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: scripts/slurm_mpi.sh [--out DIR] CONFIG [SBATCH_OPTION...]
+
+Submits one job in which `srun attnscale-mpi run CONFIG` measures on all its
+tasks. Options go to sbatch:
+
+  scripts/slurm_mpi.sh configs/sweep.json --nodes=4 --ntasks-per-node=1 --cpus-per-task=32
+
+A job that is out of time saves what it has; submitting again goes on from there,
+as does build/attnscale run on one machine. ATTNSCALE_MPI names the program, if
+it is not build/attnscale-mpi.
+
+What the job does can be done by hand: scripts/slurm_mpi.sh --job CONFIG [RUN_OPTION...]
+LAUNCH is the command that starts the ranks, srun unless it says otherwise.
+END
+}
+
+# srun passes the SIGUSR1 that Slurm sends its steps, a minute before the end, on to every rank.
+run_job() {
+  local launch options=("${@:2}") code=0
+  read -ra launch <<< "${LAUNCH:-srun}"
+  if [[ -n ${SLURM_CPUS_PER_TASK-} ]]; then
+    options+=(--threads "$SLURM_CPUS_PER_TASK")
+    export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK  # srun no longer takes it from the job
+  fi
+  "${launch[@]}" "$program" run "$1" --quiet "${options[@]}" || code=$?
+  if ((code == 3)); then code=0; fi
+  exit "$code"
+}
+
+wrong_usage() {
+  echo "slurm_mpi.sh: $1; --help shows how" >&2
+  exit 2
+}
+
+program=${ATTNSCALE_MPI-}
+if [[ -z $program ]]; then
+  program=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/attnscale-mpi
+fi
+options=()
+case ${1-} in
+  -h | --help)
+    usage
+    exit
+    ;;
+  --job) run_job "${@:2}" ;;
+  --out=*)
+    options=("$1")
+    shift
+    ;;
+  --out)
+    (($# > 1)) || wrong_usage '--out needs a folder'
+    options=("$1" "$2")
+    shift 2
+    ;;
+esac
+(($# >= 1)) || wrong_usage 'a config is needed'
+config=$1
+shift
+[[ -r $config ]] || wrong_usage "cannot read $config"
+
+# Slurm runs a copy of this script, which cannot find the program beside it.
+export ATTNSCALE_MPI=$program
+sbatch --job-name=attnscale --signal=USR1@60 "$@" \
+  "${BASH_SOURCE[0]}" --job "$config" "${options[@]}"
