@@ -18,10 +18,6 @@ struct ScalingState {
   PowerSums powers;
 };
 
-bool is_finite(const SoftmaxQuery& query) {
-  return std::isfinite(query.max_abs) && !std::isnan(query.rest);
-}
-
 // Measures the queries of a finished group into their places of the block's columns.
 void measure_group(const std::vector<const MetricRow*>& metrics, const Experiment& experiment,
                    std::int64_t keys, std::int64_t first_query, const ScalingState& state,

@@ -1,6 +1,7 @@
 #include "numerics/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/softmax.cpp"
@@ -135,6 +136,12 @@ HWY_EXPORT(exponentials_below);
 
 namespace {
 constexpr std::size_t kColumns = 9;
+}
+
+bool is_finite(const SoftmaxQuery& query) {
+  // A NaN may escape the other sums: a maximum drops it, and its exponential is 0. Its difference
+  // to the top does not, nor does an infinite one times 0.
+  return std::isfinite(query.rest_gap) && std::isfinite(query.max_abs);
 }
 
 void SoftmaxSums::start(std::int64_t queries) {

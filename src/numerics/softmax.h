@@ -21,9 +21,12 @@ struct SoftmaxQuery {
   double rest_power2;  ///< sum e_j^2
   double rest_power3;  ///< sum e_j^3
   double rest_power4;  ///< sum e_j^4
-  double rest_gap;     ///< sum e_j D_j
+  double rest_gap;     ///< sum e_j D_j; NaN where a logit is not finite
   double log_total;    ///< log(1 + rest)
 };
+
+/// True where every logit of the query was finite.
+bool is_finite(const SoftmaxQuery& query);
 
 /// Running sums of a group of queries, fed with tiles of keys in order; keys may come in any
 /// number of tiles, so that memory does not grow with them. Structure of arrays of length stride.
