@@ -128,12 +128,15 @@ Estimate logit_mean(const Moments& powers, std::size_t first, double centre) {
 }
 
 Estimate logit_sd(const Moments& powers, std::size_t first) {
-  const double sd = std::sqrt(std::max(logit_variance(powers, first), 0.0));
+  if (powers.count < 2) return {kNan, 0};
+  const double variance = logit_variance(powers, first);
+  const double sd = std::sqrt(variance < 0 ? 0 : variance);
   const std::array gradient{-powers.mean[first] / sd, 1 / (2 * sd)};
-  return {sd, sd > 0 ? delta_error(powers, first, gradient) : 0};
+  return {sd, sd == 0 ? 0 : delta_error(powers, first, gradient)};
 }
 
 Estimate logit_kurtosis(const Moments& powers, std::size_t first) {
+  if (powers.count < 2) return {kNan, 0};
   const double a1 = powers.mean[first];
   const double a2 = powers.mean[first + 1];
   const double a3 = powers.mean[first + 2];

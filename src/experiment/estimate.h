@@ -21,8 +21,8 @@ struct Estimate {
 /// Mean, standard deviation and kurtosis of all logits from the moments of per-query mean powers
 /// about `centre`. The query is the unit: scores of one query share it and are not independent, so
 /// the standard errors are those of the delta method over queries. The variance is unbiased; with
-/// one key it is the usual one with divisor n - 1. `first` is the place of the first power within
-/// the group.
+/// one key it is the usual one with divisor n - 1, and with one query it does not exist. `first` is
+/// the place of the first power within the group.
 Estimate logit_mean(const Moments& powers, std::size_t first, double centre);
 Estimate logit_sd(const Moments& powers, std::size_t first);
 Estimate logit_kurtosis(const Moments& powers, std::size_t first);
