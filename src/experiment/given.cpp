@@ -46,6 +46,10 @@ SoftmaxQuery softmax_of(const Row& logits) {
   return sums.query(0);
 }
 
+bool all_finite(const Row& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
 double statistic(const MetricRow& metric, const std::vector<Row>& logits) {
   Row all;
   for (const Row& row : logits) all.insert(all.end(), row.begin(), row.end());
@@ -90,6 +94,10 @@ ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, cons
   row.metric = metric.name;
   row.queries = std::ssize(logits);
   row.status = "ok";
+  if (!std::all_of(logits.begin(), logits.end(), all_finite)) {
+    row.status = "nonfinite";
+    return row;
+  }
   if (metric.kind == MetricKind::kLogitStatistic) {
     const double value = statistic(metric, logits);
     if (std::isfinite(value)) {
@@ -106,7 +114,7 @@ ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, cons
                                experiment.saturated_above};
     values.push_back(metric.measure(softmax_of(query), context));
   }
-  if (std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) {
+  if (all_finite(values)) {
     fill_per_query(std::move(values), row);
   } else {
     row.status = "nonfinite";
