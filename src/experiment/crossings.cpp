@@ -16,11 +16,13 @@ struct Point {
 
 // The d at which the line through a and b, in ln(1 - weight) against ln d, is at the level.
 double interpolate(const Point& a, const Point& b, double level) {
-  // A weight that rounds to 1 has no logarithm of its complement: the smallest double stands in.
-  const auto log_rest = [](double weight) { return std::log(std::max(1 - weight, 1e-300)); };
-  const double share =
+  // In long double: x86's own instructions, which no vector extension of the machine changes. A
+  // weight that rounds to 1 has no logarithm of its complement: a tiny one stands in.
+  const auto log = [](double number) { return std::log(static_cast<long double>(number)); };
+  const auto log_rest = [&](double weight) { return log(std::max(1 - weight, 1e-300)); };
+  const long double share =
       (log_rest(level) - log_rest(a.weight)) / (log_rest(b.weight) - log_rest(a.weight));
-  return std::exp(std::log(a.d) + share * (std::log(b.d) - std::log(a.d)));
+  return static_cast<double>(std::exp(log(a.d) + share * (log(b.d) - log(a.d))));
 }
 
 CrossingRow find_crossing(ResultKey family, const std::string& statistic, double level,

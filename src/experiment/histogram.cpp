@@ -14,6 +14,15 @@ struct Ends {
 
 constexpr double kExpectedDeviations = 5;
 
+// In long double: x86's own instructions, which no vector extension of the machine changes.
+double power_of_ten(double exponent) {
+  return static_cast<double>(std::pow(10.0L, static_cast<long double>(exponent)));
+}
+
+double logarithm(double number) {
+  return static_cast<double>(std::log(static_cast<long double>(number)));
+}
+
 Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
   const ScoreMoments score = score_moments(draw.entries, draw.d);
   double middle = score.mean;
@@ -27,7 +36,7 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
     case HistogramAxis::kUnit:
       return {0, 1};
     case HistogramAxis::kEntropy:
-      return {0, std::log(static_cast<double>(cell.draw.keys))};
+      return {0, logarithm(static_cast<double>(cell.draw.keys))};
     case HistogramAxis::kLog10:
       return {-20, 0};
     case HistogramAxis::kLogit:
@@ -35,11 +44,6 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
   }
   const Ends logits = ends_of_logits(cell.draw, scaling);
   return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
-}
-
-// In long double: x86's own instructions, which no vector extension of the machine changes.
-double power_of_ten(double exponent) {
-  return static_cast<double>(std::pow(10.0L, static_cast<long double>(exponent)));
 }
 
 }  // namespace
@@ -88,7 +92,9 @@ std::vector<HistogramRow> histogram_cell(const Config& config, const Cell& cell,
         if (i > 0) row.bin_low = edges[i - 1];
         if (i <= kHistogramBins) row.bin_high = edges[i];
         if (row.bin_low && row.bin_high && *row.bin_high > *row.bin_low) {
-          row.density = static_cast<double>(row.count) / total / (*row.bin_high - *row.bin_low);
+          if (total > 0) {
+            row.density = static_cast<double>(row.count) / total / (*row.bin_high - *row.bin_low);
+          }
         } else if (row.count == 0) {
           continue;  // nothing beyond an end: no line
         }
