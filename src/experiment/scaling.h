@@ -32,7 +32,9 @@ std::span<const ScalingRow> scaling_table();
 /// The scaling of that name, or nothing.
 std::optional<Scaling> find_scaling(std::string_view name);
 
-/// What a score is multiplied by at head size d >= 1. The powers -1/2 and -1 are correctly rounded.
+/// What a score is multiplied by at head size d >= 1. The power -1 is correctly rounded; -1/2 is
+/// the quotient of 1 and the rounded root, as it is usually computed, within a unit in the last
+/// place.
 double multiplier_at(const Scaling& scaling, std::int64_t d);
 
 /// True where the logit depends on d, so that given scores need one.

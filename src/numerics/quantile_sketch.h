@@ -36,7 +36,8 @@ class QuantileSketch {
 
   /// The value at rank ceil(q * count), q in (0, 1], as the middle of its bin: within a relative
   /// 1/128 of the order statistic (of its complement, above one half, where complements were
-  /// given). Nothing where the sketch is empty.
+  /// given). Numbers below the smallest normal double stand as 0. Nothing where the sketch is
+  /// empty.
   std::optional<double> quantile(double q) const;
 
   /// Bins that hold something, in ascending order of value, for storing and restoring a sketch.
