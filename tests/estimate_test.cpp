@@ -1,0 +1,253 @@
+// From moments to estimates: closed formulas and published tables. What the error bars are worth is
+// in error_bars_test.cpp.
+#include "experiment/estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <span>
+
+#include "drawn_cell.h"
+
+namespace attnscale {
+namespace {
+
+// Moments of the mean powers 1 ... powers of queries whose logits are given.
+Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
+  std::vector<std::vector<double>> columns(static_cast<std::size_t>(powers));
+  for (const auto& logits : queries) {
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      double sum = 0;
+      for (const double logit : logits) sum += std::pow(logit, static_cast<double>(k + 1));
+      columns[k].push_back(sum / static_cast<double>(logits.size()));
+    }
+  }
+  const std::vector<std::span<const double>> spans(columns.begin(), columns.end());
+  return moments_of(spans);
+}
+
+// A tally of one cell with one scaling and one metric of these values.
+ResultRow row_of_values(const std::string& metric, const std::vector<double>& values) {
+  Experiment experiment = drawn_experiment("direct", 4, 8, std::ssize(values));
+  experiment.scalings.resize(1);
+  experiment.metrics = metric_rows({metric});
+  const Config config = config_of(experiment);
+  BlockValues block;
+  block.queries = std::ssize(values);
+  block.metrics = {{values}};
+  block.complements = {{{}}};
+  block.logit_powers = {{}};
+  CellTally tally{moments_of(block), {}};
+  tally.counts.add(block);
+  return estimate_cell(config, make_plan(config).cells.front(), tally).front();
+}
+
+TEST(LogitSd, WithOneKeyIsTheUsualOneWithDivisorNMinusOne) {
+  // {1, 2, 3, 6}: variance 14/3.
+  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{1}, {2}, {3}, {6}}, 2), 0).value, std::sqrt(14.0 / 3));
+  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{-1}, {1}}, 2), 0).value, std::sqrt(2.0));
+}
+
+TEST(LogitSd, WithManyKeysAddsTheSpreadWithinAndBetweenQueries) {
+  // Means 1 and 3, each with logits one to either side: mean square 6, mean 2, and the mean's own
+  // variance 2 / 2 that its square overestimates by: 6 - 4 + 1.
+  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{0, 2}, {2, 4}}, 2), 0).value, std::sqrt(3.0));
+}
+
+TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
+  // Mean powers a1 = {1, -1, 0, 0} and a2 = {4, 4, 2, 6}: a1 has mean 0, so that the standard
+  // error is that of a2 over 2 sd: var a2 = 8 / 3 over 4 queries.
+  const Moments powers = powers_of({{1 - std::sqrt(3.0), 1 + std::sqrt(3.0)},
+                                    {-1 - std::sqrt(3.0), -1 + std::sqrt(3.0)},
+                                    {-std::sqrt(2.0), std::sqrt(2.0)},
+                                    {-std::sqrt(6.0), std::sqrt(6.0)}},
+                                   2);
+  const Estimate sd = logit_sd(powers, 0);
+  EXPECT_NEAR(sd.value, std::sqrt(4 + (2.0 / 3) / 4), 1e-14);
+  EXPECT_NEAR(sd.std_error, std::sqrt(8.0 / 3 / 4) / (2 * sd.value), 1e-14);
+}
+
+TEST(LogitMean, HasTheStandardErrorOfAMeanOverQueries) {
+  const Estimate mean = logit_mean(powers_of({{0, 2}, {2, 2}, {3, 3}, {6, 6}}, 2), 0, 100);
+  EXPECT_DOUBLE_EQ(mean.value, 103);
+  EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
+}
+
+TEST(LogitKurtosis, IsTheFourthCentralPowerOverTheSquaredVariance) {
+  // {1, 2, 3, 6}: deviations -2 -1 0 3, m2 = 14 / 4, m4 = 98 / 4.
+  const double expected = 98.0 / 4 / std::pow(14.0 / 4, 2);
+  EXPECT_NEAR(logit_kurtosis(powers_of({{1}, {2}, {3}, {6}}, 4), 0).value, expected, 1e-13);
+  EXPECT_NEAR(logit_kurtosis(powers_of({{1, 2}, {3, 6}}, 4), 0).value, expected, 1e-13);
+}
+
+TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
+  // Each query moved a little in turn: the first-order change of the estimate over queries gives
+  // the same standard error (the infinitesimal jackknife).
+  const std::vector<std::vector<double>> queries{
+      {0.3, -1}, {2, 0.7}, {-1.5, 0.1}, {0.4, 0.9}, {-0.2, -2.2}};
+  const auto kurtosis_with_weights = [&](std::size_t heavier, double extra) {
+    long double a[5] = {0, 0, 0, 0, 0};
+    long double total = 0;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const long double weight = 1 + (i == heavier ? extra : 0.0);
+      total += weight;
+      for (int k = 1; k <= 4; ++k) {
+        for (const double logit : queries[i]) {
+          a[k] += weight * std::pow(static_cast<long double>(logit), k) / 2;
+        }
+      }
+    }
+    for (long double& mean : a) mean /= total;
+    const long double m2 = a[2] - a[1] * a[1];
+    const long double m4 =
+        a[4] - 4 * a[1] * a[3] + 6 * a[1] * a[1] * a[2] - 3 * a[1] * a[1] * a[1] * a[1];
+    return m4 / (m2 * m2);
+  };
+  long double squares = 0;
+  const long double step = 1e-5L;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const long double influence = (kurtosis_with_weights(i, static_cast<double>(step)) -
+                                   kurtosis_with_weights(i, -static_cast<double>(step))) /
+                                  (2 * step);
+    squares += influence * influence;
+  }
+  // n / (n - 1): the covariances are the unbiased ones.
+  const auto expected = static_cast<double>(std::sqrt(squares * 5 / 4));
+  EXPECT_NEAR(logit_kurtosis(powers_of(queries, 4), 0).std_error, expected, 1e-7 * expected);
+}
+
+TEST(StudentQuantile, IsThePublishedOne) {
+  EXPECT_NEAR(student_quantile(2), 12.706, 5e-4);
+  EXPECT_NEAR(student_quantile(3), 4.303, 5e-4);
+  EXPECT_NEAR(student_quantile(11), 2.228, 5e-4);
+  EXPECT_NEAR(student_quantile(100), 1.984, 5e-4);
+  EXPECT_NEAR(student_quantile(1000000000), 1.959964, 1e-6);
+}
+
+TEST(WilsonInterval, SolvesItsQuadraticEquation) {
+  // Its ends are the p at which |f - p| = z sqrt(p (1 - p) / n).
+  const double z = 1.959963984540054;
+  for (const double fraction : {0.001, 0.1, 0.5, 0.9}) {
+    for (const std::int64_t queries : {5, 1000}) {
+      const auto [low, high] = wilson_interval(fraction, queries);
+      EXPECT_LT(low, fraction);
+      EXPECT_GT(high, fraction);
+      for (const double end : {low, high}) {
+        EXPECT_NEAR(std::abs(fraction - end),
+                    z * std::sqrt(end * (1 - end) / static_cast<double>(queries)), 1e-13);
+      }
+    }
+  }
+}
+
+TEST(WilsonInterval, IsNotEmptyAtTheEnds) {
+  const double z2 = 1.959963984540054 * 1.959963984540054;
+  EXPECT_EQ(wilson_interval(0, 10).low, 0);
+  EXPECT_DOUBLE_EQ(wilson_interval(0, 10).high, z2 / (10 + z2));  // 0.2775
+  EXPECT_DOUBLE_EQ(wilson_interval(1, 10).low, 10 / (10 + z2));
+  EXPECT_EQ(wilson_interval(1, 10).high, 1);
+}
+
+TEST(EstimateCell, DescribesAMetricOverItsQueries) {
+  const ResultRow row = row_of_values("margin", {1, 2, 3, 6});
+  EXPECT_EQ(row.metric, "margin");
+  EXPECT_EQ(row.queries, 4);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_DOUBLE_EQ(*row.estimate, 3);
+  EXPECT_DOUBLE_EQ(*row.sd, std::sqrt(14.0 / 3));
+  EXPECT_DOUBLE_EQ(*row.std_error, *row.sd / 2);
+  EXPECT_NEAR(*row.ci_high, 3 + 3.182446 * *row.std_error, 1e-5);  // t with 3 degrees of freedom
+  EXPECT_NEAR(*row.ci_low, 3 - 3.182446 * *row.std_error, 1e-5);
+  EXPECT_EQ(row.min, 1);
+  EXPECT_EQ(row.max, 6);
+  EXPECT_NEAR(*row.q05, 1, 1.0 / 128);
+  EXPECT_NEAR(*row.median, 2, 2.0 / 128);
+  EXPECT_EQ(row.q95, 6);
+}
+
+TEST(EstimateCell, SaysWhereNothingVaried) {
+  const ResultRow row = row_of_values("margin", {2, 2, 2});
+  EXPECT_EQ(row.status, "degenerate");
+  EXPECT_EQ(row.estimate, 2);
+  EXPECT_EQ(row.std_error, std::nullopt);
+  EXPECT_EQ(row.ci_low, std::nullopt);
+  EXPECT_EQ(row.z, std::nullopt);
+  EXPECT_EQ(row.sd, 0);
+}
+
+TEST(EstimateCell, GivesFractionsWilsonsIntervalEvenAtTheEnds) {
+  const ResultRow none = row_of_values("saturated", {0, 0, 0, 0, 0});
+  EXPECT_EQ(none.status, "ok");
+  EXPECT_EQ(none.estimate, 0);
+  EXPECT_EQ(none.std_error, std::nullopt);
+  EXPECT_EQ(none.ci_low, 0);
+  EXPECT_DOUBLE_EQ(*none.ci_high, wilson_interval(0, 5).high);
+  const ResultRow all = row_of_values("saturated", {1, 1, 1});
+  EXPECT_EQ(all.ci_high, 1);
+  EXPECT_DOUBLE_EQ(*all.ci_low, wilson_interval(1, 3).low);
+  const ResultRow some = row_of_values("saturated", {1, 0, 0, 0});
+  EXPECT_EQ(some.estimate, 0.25);
+  EXPECT_DOUBLE_EQ(*some.std_error, std::sqrt(0.25 * 0.75 / 4));
+}
+
+TEST(EstimateCell, OneQueryHasNoErrorBarAndNoSpread) {
+  const ResultRow row = row_of_values("margin", {2.5});
+  EXPECT_EQ(row.estimate, 2.5);
+  EXPECT_EQ(row.status, "degenerate");
+  EXPECT_EQ(row.std_error, std::nullopt);
+  EXPECT_EQ(row.sd, std::nullopt);
+  EXPECT_EQ(row.median, 2.5);
+
+  Experiment single = drawn_experiment("direct", 4, 1, 1);
+  single.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis"});
+  const auto rows = run_config(config_of(single));
+  EXPECT_TRUE(row_of(rows, "none", "logit_mean").estimate.has_value());
+  for (const char* metric : {"logit_sd", "logit_kurtosis"}) {
+    EXPECT_EQ(row_of(rows, "none", metric).estimate, std::nullopt) << metric;
+  }
+  for (const ResultRow& line : rows) {
+    EXPECT_EQ(line.status, "degenerate");
+    EXPECT_EQ(line.std_error, std::nullopt);
+    EXPECT_EQ(line.z, std::nullopt);
+  }
+}
+
+TEST(EstimateCell, ListsScalingByScalingInTheExperimentsOrder) {
+  Experiment experiment = drawn_experiment("direct", 16, 8, 50);
+  experiment.metrics = metric_rows({"slope", "logit_sd", "top_weight", "logit_mean"});
+  const auto rows = run_config(config_of(experiment));
+  ASSERT_EQ(rows.size(), 12U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].key.scaling, experiment.scalings[i / 4].name);
+    EXPECT_EQ(rows[i].metric, experiment.metrics[i % 4]->name);
+    EXPECT_EQ(rows[i].queries, 50);
+  }
+  // sd, min ... max describe a metric over queries, not a statistic of all logits.
+  EXPECT_TRUE(rows[0].sd && rows[0].min && rows[0].median && rows[0].max);
+  EXPECT_FALSE(rows[1].sd || rows[1].min || rows[1].median || rows[1].max);
+}
+
+TEST(EstimateCell, ComparesLogitsWithTheirExactMoments) {
+  Experiment experiment = drawn_experiment("direct", 16, 8, 50);
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis"});
+  Config config = config_of(experiment);
+  const auto rows = run_config(config);
+  const std::vector<std::pair<const char*, double>> spreads{
+      {"none", 4}, {"div_sqrt_d", 1}, {"div_d", 0.25}};
+  for (const auto& [scaling, spread] : spreads) {
+    EXPECT_EQ(row_of(rows, scaling, "logit_mean").reference, 0);
+    EXPECT_EQ(row_of(rows, scaling, "logit_sd").reference, spread);
+    EXPECT_EQ(row_of(rows, scaling, "logit_kurtosis").reference, 3 + 6.0 / 16);
+    const ResultRow& row = row_of(rows, scaling, "logit_sd");
+    EXPECT_DOUBLE_EQ(*row.z, (*row.estimate - spread) / *row.std_error);
+  }
+  config.reference = ReferenceMode::kOff;
+  for (const ResultRow& row : run_config(config)) {
+    EXPECT_EQ(row.reference, std::nullopt);
+    EXPECT_EQ(row.z, std::nullopt);
+    EXPECT_TRUE(row.estimate.has_value());
+  }
+}
+
+}  // namespace
+}  // namespace attnscale

@@ -1,0 +1,316 @@
+// What holds for every row of the tables that a config names rows of. The samplers' own tests are
+// in sampler_test.cpp.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+
+#include "drawn_scores.h"
+#include "experiment/metric.h"
+#include "experiment/sampler.h"
+#include "experiment/scaling.h"
+#include "plain_softmax.h"
+
+namespace attnscale {
+namespace {
+
+bool is_snake_case(std::string_view name) {
+  const std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' && name.back() != '_' &&
+         name.find("__") == name.npos && name.find_first_not_of(letters) == name.npos;
+}
+
+// One line, in ASCII, that ends like the others: `list` prints it as it is.
+bool is_one_line_of_help(std::string_view help) {
+  for (const char character : help) {
+    if (character < ' ' || character > '~') return false;
+  }
+  return !help.empty() && help.front() != ' ' && help.back() != ' ' && help.back() != '.';
+}
+
+template <typename Table, typename Find>
+void expect_named_rows(const Table& table, const Find& find) {
+  std::set<std::string_view> names;
+  EXPECT_FALSE(table.empty());
+  for (const auto& row : table) {
+    EXPECT_TRUE(is_snake_case(row.name)) << row.name;
+    EXPECT_TRUE(is_one_line_of_help(row.help)) << row.name << ": " << row.help;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " twice";
+    EXPECT_TRUE(find(row.name)) << row.name;
+  }
+  EXPECT_FALSE(find("no_such_row"));
+  EXPECT_FALSE(find(""));
+}
+
+TEST(EveryTable, NamesItsRowsOnceAndSaysWhatTheyAre) {
+  expect_named_rows(scaling_table(), [](auto name) { return find_scaling(name).has_value(); });
+  expect_named_rows(metric_table(), [](auto name) { return find_metric(name) != nullptr; });
+  expect_named_rows(law_table(), [](auto name) { return find_law(name) != nullptr; });
+  expect_named_rows(sampler_table(), [](auto name) { return find_sampler(name) != nullptr; });
+}
+
+TEST(EveryTable, FindsTheRowThatWasAskedFor) {
+  for (const MetricRow& row : metric_table()) EXPECT_EQ(find_metric(row.name), &row);
+  for (const LawRow& row : law_table()) EXPECT_EQ(find_law(row.name), &row);
+  for (const SamplerRow& row : sampler_table()) EXPECT_EQ(find_sampler(row.name), &row);
+  for (const ScalingRow& row : scaling_table()) EXPECT_EQ(find_scaling(row.name)->name, row.name);
+}
+
+TEST(EverySampler, SaysWhatItCosts) {
+  for (const SamplerRow& row : sampler_table()) {
+    EXPECT_GT(row.nanoseconds, 0) << row.name;
+    EXPECT_GE(row.max_d, 1 << 16) << row.name;
+    EXPECT_GE(row.max_keys, 1 << 16) << row.name;
+    EXPECT_TRUE(row.can_draw(normal_entries())) << row.name;
+  }
+}
+
+// A number within each parameter's bounds.
+std::vector<double> some_parameters(const LawRow& row) {
+  std::vector<double> parameters;
+  for (const LawParameter& parameter : row.parameters) {
+    EXPECT_TRUE(is_snake_case(parameter.name)) << parameter.name;
+    EXPECT_TRUE(is_one_line_of_help(parameter.help)) << parameter.name;
+    EXPECT_LT(parameter.above, parameter.at_most) << parameter.name;
+    parameters.push_back(std::min(parameter.above + 12, (parameter.above + parameter.at_most) / 2));
+  }
+  return parameters;
+}
+
+// Each mean within 5 standard errors, which the draws themselves tell: false alarm 6e-7 each for
+// other draws; these are fixed.
+TEST(EveryLaw, HasMeanZeroSpreadOneAndItsKurtosis) {
+  constexpr std::size_t kDraws = 200000;
+  for (const LawRow& row : law_table()) {
+    SCOPED_TRACE(row.name);
+    const std::vector<double> parameters = some_parameters(row);
+    RandomStream words({20, hash_text(row.name), 0}, StreamPurpose::kEntries);
+    std::vector<double> draws(kDraws);
+    row.fill(parameters, words, draws);
+    const auto expect_mean_of_power = [&](int power, double expected) {
+      double sum = 0;
+      double squares = 0;
+      for (const double draw : draws) {
+        const double term = std::pow(draw, power);
+        sum += term;
+        squares += term * term;
+      }
+      const double mean = sum / kDraws;
+      const double error = std::sqrt((squares / kDraws - mean * mean) / kDraws);
+      EXPECT_LE(std::abs(mean - expected), 5 * error + 1e-12) << "power " << power;
+    };
+    expect_mean_of_power(1, 0);
+    expect_mean_of_power(2, 1);
+    const double kurtosis = row.kurtosis(parameters);
+    EXPECT_GE(kurtosis, 1);
+    if (std::isfinite(kurtosis)) expect_mean_of_power(4, kurtosis);
+  }
+}
+
+TEST(EveryLaw, DrawsOneNumberAfterTheOther) {
+  for (const LawRow& row : law_table()) {
+    const std::vector<double> parameters = some_parameters(row);
+    std::array<double, 20> many{};
+    std::array<double, 5> few{};
+    RandomStream words({1, 2, 3}, StreamPurpose::kEntries);
+    RandomStream same_words({1, 2, 3}, StreamPurpose::kEntries);
+    row.fill(parameters, words, many);
+    row.fill(parameters, same_words, few);
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin())) << row.name;
+  }
+}
+
+TEST(ScoreMoments, AreThoseOfSumsOfProducts) {
+  // Centred normal entries: kurtosis 3 + (3 * 3 - 3) / d.
+  for (const std::int64_t d : {1, 4, 64, 1024}) {
+    const ScoreMoments moments = score_moments(normal_entries(), d);
+    const auto size = static_cast<double>(d);
+    EXPECT_EQ(moments.mean, 0);
+    EXPECT_DOUBLE_EQ(moments.sd, std::sqrt(size));
+    EXPECT_DOUBLE_EQ(moments.kurtosis, 3 + 6 / size);
+  }
+  // Entries uniform on (0, 1) have mean 1/2 and variance 1/12: 7/144 and 1/4 for each coordinate.
+  const ScoreMoments shifted = score_moments(normal_entries(0.5, std::sqrt(1.0 / 12)), 100);
+  EXPECT_DOUBLE_EQ(shifted.mean, 25);
+  EXPECT_DOUBLE_EQ(shifted.sd, std::sqrt(100 * 7.0 / 144));
+  EXPECT_TRUE(std::isnan(shifted.kurtosis));
+  // A mean on one side only.
+  Entries one_sided = normal_entries();
+  one_sided.keys.mean = 3;
+  one_sided.keys.sd = 2;
+  EXPECT_EQ(score_moments(one_sided, 16).mean, 0);
+  EXPECT_DOUBLE_EQ(score_moments(one_sided, 16).sd, std::sqrt(16.0 * (4 + 9)));
+}
+
+TEST(IdentityText, IsEqualExactlyForEntriesThatDrawTheSame) {
+  const Entries plain = normal_entries();
+  Entries renamed = plain;
+  renamed.name = "another name";
+  renamed.value = 3;
+  EXPECT_EQ(identity_text(plain), identity_text(renamed));
+  std::set<std::string> texts{identity_text(plain)};
+  for (double Law::*number : {&Law::mean, &Law::sd}) {
+    for (Law Entries::*side : {&Entries::queries, &Entries::keys}) {
+      Entries other = plain;
+      other.*side.*number = std::nextafter(plain.*side.*number, 9.0);
+      EXPECT_TRUE(texts.insert(identity_text(other)).second);
+    }
+  }
+}
+
+using PlainMetric =
+    std::function<long double(const PlainSoftmax&, std::vector<double>, const QueryContext&)>;
+
+// Every metric by its formula, from the plain softmax and the logits.
+const std::map<std::string_view, PlainMetric>& plain_metrics() {
+  static const std::map<std::string_view, PlainMetric> metrics{
+      {"top_weight", [](const auto& plain, auto, const auto&) { return plain.p[plain.top]; }},
+      {"slope", [](const auto& plain, auto, const auto&) { return plain.slope(); }},
+      {"score_slope",
+       [](const auto& plain, auto, const auto& c) { return plain.slope() * c.logit_per_score; }},
+      {"entropy", [](const auto& plain, auto, const auto&) { return plain.entropy; }},
+      {"sum_p2", [](const auto& plain, auto, const auto&) { return plain.sum_p2(); }},
+      {"saturated",
+       [](const auto& plain, auto, const auto& c) -> long double {
+         return plain.p[plain.top] > c.saturated_above ? 1 : 0;
+       }},
+      {"margin",
+       [](const auto&, auto logits, const auto&) -> long double {
+         std::ranges::sort(logits, std::ranges::greater());
+         return static_cast<long double>(logits[0]) - logits[1];
+       }},
+      {"max_logit",
+       [](const auto&, auto logits, const auto&) -> long double {
+         const auto [low, high] = std::ranges::minmax(logits);
+         return std::max(-low, high);
+       }},
+      {"jacobian_norm", [](const auto& plain, auto, const auto&) { return plain.jacobian_norm(); }},
+  };
+  return metrics;
+}
+
+long double plain_complement(std::string_view name, const PlainSoftmax& plain) {
+  if (name == "top_weight") return plain.others[plain.top];
+  if (name == "sum_p2") return plain.sum_of_slopes();
+  ADD_FAILURE() << "no plain formula of 1 - " << name;
+  return 0;
+}
+
+TEST(EveryMetric, AgreesWithItsPlainFormula) {
+  for (const MetricRow& row : metric_table()) {
+    if (row.kind == MetricKind::kLogitStatistic) continue;
+    SCOPED_TRACE(row.name);
+    ASSERT_TRUE(plain_metrics().contains(row.name)) << "give it a plain formula above";
+    for (const std::size_t keys : {2U, 3U, 8U, 50U}) {
+      for (const double reach : {0.01, 1.0, 4.0, 20.0, 80.0}) {
+        const QueryContext context{static_cast<std::int64_t>(keys), 0.375, 0.75};
+        const auto rows = random_rows(6, keys, reach);
+        const auto sums = kernel_sums(rows, keys);
+        for (std::size_t query = 0; query < rows.size(); ++query) {
+          const PlainSoftmax plain(rows[query]);
+          const long double expected = plain_metrics().at(row.name)(plain, rows[query], context);
+          EXPECT_NEAR(row.measure(sums[query], context), static_cast<double>(expected),
+                      static_cast<double>(std::abs(expected)) * plain.tolerance());
+          if (!row.complement) continue;
+          const auto rest = static_cast<double>(plain_complement(row.name, plain));
+          EXPECT_NEAR(row.complement(sums[query], context), rest, rest * plain.tolerance());
+        }
+      }
+    }
+  }
+}
+
+TEST(EveryMetric, KeepsItsDigitsWhereOneWeightRoundsToOne) {
+  // softmax(40, 0): p = 4.248354255291589e-18 beside the top.
+  const double small = 4.248354255291589e-18;
+  const SoftmaxQuery sums = kernel_sums({{40, 0}}, 2).front();
+  const QueryContext context{2, 0.5, 0.99};
+  const auto measured = [&](std::string_view name) {
+    return find_metric(name)->measure(sums, context);
+  };
+  EXPECT_EQ(measured("top_weight"), 1);
+  EXPECT_EQ(measured("saturated"), 1);
+  EXPECT_DOUBLE_EQ(measured("slope"), small);
+  EXPECT_DOUBLE_EQ(measured("score_slope"), small / 2);
+  EXPECT_DOUBLE_EQ(measured("entropy"), small * 41);
+  EXPECT_DOUBLE_EQ(measured("jacobian_norm"), 2 * small);
+  EXPECT_DOUBLE_EQ(find_metric("top_weight")->complement(sums, context), small);
+  EXPECT_DOUBLE_EQ(find_metric("sum_p2")->complement(sums, context), 2 * small);
+}
+
+TEST(EveryMetric, SaysWhatItIs) {
+  for (const MetricRow& row : metric_table()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(row.measure != nullptr, row.kind == MetricKind::kPerQuery);
+    EXPECT_TRUE(row.unit == "1" || row.unit == "nat" || row.unit == "logit") << row.unit;
+    EXPECT_TRUE(is_one_line_of_help(row.title));
+  }
+}
+
+// The value of a formula as `formula` writes them: "[number ]q.k", then nothing, " / sqrt(d)",
+// " / d" or " * d^power", for q.k = 1.
+double value_of_formula(std::string_view text, double d) {
+  double value = 1;
+  if (text.substr(0, 3) != "q.k") {
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), value).ptr;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  }
+  EXPECT_EQ(text.substr(0, 3), "q.k") << text;
+  text.remove_prefix(3);
+  if (text.empty()) return value;
+  if (text == " / sqrt(d)") return value / std::sqrt(d);
+  if (text == " / d") return value / d;
+  EXPECT_EQ(text.substr(0, 5), " * d^") << text;
+  double power = 0;
+  std::from_chars(text.data() + 5, text.data() + text.size(), power);
+  return value * std::pow(d, power);
+}
+
+std::vector<Scaling> scalings_of_every_form() {
+  std::vector<Scaling> scalings{{"times", {}, 0.125, 0},
+                                {"mup", {}, 8, -1},
+                                {"third", {}, 1, -1.0 / 3},
+                                {"flipped", {}, -2, -0.5}};
+  for (const ScalingRow& row : scaling_table()) scalings.push_back(*find_scaling(row.name));
+  return scalings;
+}
+
+TEST(EveryScaling, MultipliesAsItsFormulaSays) {
+  for (const Scaling& scaling : scalings_of_every_form()) {
+    SCOPED_TRACE(formula(scaling));
+    for (const std::int64_t d : {1, 2, 3, 64, 144, 1024, 1 << 20}) {
+      const double multiplier = multiplier_at(scaling, d);
+      const double expected = value_of_formula(formula(scaling), static_cast<double>(d));
+      EXPECT_NEAR(multiplier, expected, 4 * 0x1p-53 * std::abs(expected));
+
+      std::array<double, 4> numbers{-3.5, 0, 1e-300, 77};
+      const std::array<double, 4> scores = numbers;
+      std::array<double, 4> logits{};
+      apply_scaling(scaling, d, scores, logits);
+      apply_scaling(scaling, d, numbers, numbers);  // in place
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        EXPECT_EQ(logits[i], multiplier * scores[i]);
+        EXPECT_EQ(numbers[i], logits[i]);
+      }
+    }
+    EXPECT_EQ(needs_d(scaling), multiplier_at(scaling, 4) != multiplier_at(scaling, 16));
+  }
+}
+
+TEST(EveryScaling, IsExactWhereItsRootIs) {
+  for (const std::int64_t root : {1, 2, 3, 8, 10, 16, 128, 1000}) {
+    const auto size = static_cast<double>(root);
+    EXPECT_EQ(multiplier_at(*find_scaling("div_sqrt_d"), root * root), 1 / size);
+    EXPECT_EQ(multiplier_at(*find_scaling("div_d"), root), 1 / size);
+    EXPECT_EQ(multiplier_at(*find_scaling("none"), root), 1);
+  }
+}
+
+}  // namespace
+}  // namespace attnscale
