@@ -72,7 +72,8 @@ struct OutputRow {
 struct SampleRow {
   ResultKey key;
   std::int64_t query = 0;                              ///< within its cell, from 0
-  std::vector<std::pair<std::string, double>> values;  ///< metric and value
+  /// Metric and value, of every metric in the experiment's order; no value where it is not finite.
+  std::vector<std::pair<std::string, std::optional<double>>> values;
 };
 
 /// One line of histogram.csv.

@@ -21,7 +21,8 @@ std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell) {
         SampleRow row{key, first + i, {}};
         for (std::size_t m = 0; m < metrics.size(); ++m) {
           const double value = values->metrics[s][m][static_cast<std::size_t>(i)];
-          if (std::isfinite(value)) row.values.emplace_back(metrics[m]->name, value);
+          row.values.emplace_back(metrics[m]->name,
+                                  std::isfinite(value) ? std::optional(value) : std::nullopt);
         }
         rows[s].push_back(std::move(row));
       }

@@ -115,6 +115,11 @@ Value value_of(const T& value) {
   return value;
 }
 
+// A text that does not exist, such as the law of given numbers, is no value, as in an empty cell.
+Value value_of(const std::string& value) {
+  return value.empty() ? Value() : Value(value);
+}
+
 template <typename T>
 Value value_of(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
@@ -258,7 +263,7 @@ Table samples_table(std::span<const SampleRow> rows) {
     values.resize(table.columns.size());
     for (const auto& [metric, value] : rows[i].values) {
       const auto place = std::ranges::find(metrics, metric) - metrics.begin();
-      values[kKeyColumns + 1 + static_cast<std::size_t>(place)] = value;
+      values[kKeyColumns + 1 + static_cast<std::size_t>(place)] = value_of(value);
     }
   }
   return table;
