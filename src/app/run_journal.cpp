@@ -71,9 +71,11 @@ void RunJournal::end(RunStatus status, ExitCode code, const std::vector<std::str
   record_.ended = std::chrono::system_clock::now();
   events_.append(line("finish", {{"status", record_.status}, {"exit_code", record_.exit_code}}));
   write_atomically(folder_ / "manifest.json", manifest_text(config_, record_, folder_, files));
+  ended_ = true;
 }
 
 void RunJournal::fail() noexcept {
+  if (ended_) return;
   try {
     end(RunStatus::kFailed, ExitCode::kFailed, {});
   } catch (...) {

@@ -31,7 +31,8 @@ class RunJournal {
   /// Notes the end and writes the manifest, with the hashes of `files`, which are in the folder.
   void end(RunStatus status, ExitCode code, const std::vector<std::string>& files);
 
-  /// As far as it can, on the way out of a failure: notes a failed end. Throws nothing.
+  /// As far as it can, on the way out of a failure: notes a failed end, unless the run ended before
+  /// it, as when only its tables could not be printed. Throws nothing.
   void fail() noexcept;
 
  private:
@@ -39,6 +40,7 @@ class RunJournal {
   Config config_;
   RunRecord record_;
   LineLog events_;
+  bool ended_ = false;
 };
 
 }  // namespace attnscale
