@@ -1,0 +1,164 @@
+"""The commands that run nothing: show, plan, list and schema."""
+
+import csv
+import io
+import json
+import unittest
+
+from attnscale_cli import ROOT, SUMMARY_COLUMNS, TRY_THIS, CommandLineTest
+
+SIZES = (4, 16, 64, 256, 1024)
+
+
+class ShowTest(CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        self.answer = self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "run")
+
+    def test_prints_the_tables_of_the_run_again(self):
+        self.assertEqual(self.succeed("show", "run").stdout, self.answer.stdout)
+
+    def test_prints_one_table_per_metric_with_d_down_and_scalings_across(self):
+        blocks = self.answer.stdout.split("\n\n")
+        tables = [block.splitlines() for block in blocks if "div_sqrt_d" in block]
+        titles = [table[0] for table in tables]
+        for metric, title in zip(("logit_sd", "top_weight", "slope", "entropy"), titles,
+                                 strict=True):
+            self.assertIn(f"({metric})", title)
+        for title, header, *lines in tables:
+            self.assertEqual(header.split(), ["d", "none", "div_sqrt_d", "div_d"])
+            self.assertEqual([int(line.split()[0]) for line in lines], list(SIZES))
+        for line in tables[0][2:]:
+            self.assertRegex(line, r"^ +\d+( +[\d.]+ \+- [\d.]+ \[[\d.]+\]){3}$")
+        for line in tables[2][2:]:
+            self.assertRegex(line, r"^ +\d+( +[-e\d.]+ \([-e\d.]+\)){3}$")
+
+    def test_answers_the_four_questions_of_the_lesson(self):
+        look_for = self.answer.stdout.split("Look for\n")[1].splitlines()
+        for line, start in zip(look_for, ("1 raw spread ", "2 unscaled, one key gets more than 0.9",
+                                          "3 p(1-p) of a typical query at d = 1024",
+                                          "4 divided by d at d = 1024"), strict=True):
+            self.assertTrue(line.startswith(start), line)
+        self.assertIn("against sqrt(d) 2 4 8 16 32", look_for[0])
+        self.assertIn("1/8 = 0.125", look_for[3])
+
+    def test_prints_markdown(self):
+        text = self.succeed("show", "run", "--format", "markdown").stdout
+        tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
+        self.assertEqual(len(tables), 4)
+        for table in tables:
+            self.assertEqual({line.count("|") for line in table}, {5})
+            self.assertRegex(table[1], r"^\|( -{3}:? ?\|| -+: \|)+")
+            self.assertEqual(len(table), 2 + len(SIZES))
+        self.assertIn("## Look for", text)
+
+    def test_prints_csv_as_the_file_holds_it(self):
+        text = self.succeed("show", "run", "--format", "csv").stdout
+        self.assertEqual(text, (self.folder / "run" / "summary.csv").read_text())
+
+    def test_joins_several_runs(self):
+        self.run_config(ROOT / "configs" / "lesson_examples.json", "lesson")
+        text = self.succeed("show", "run", "lesson").stdout
+        self.assertLess(text.index("run\n"), text.index("spread"))
+        self.assertLess(text.index("lesson\n"), text.index("softmax_small"))
+        joined = self.succeed("show", "run", "lesson", "run", "--format", "csv").stdout
+        lines = (self.folder / "run" / "summary.csv").read_text().splitlines()
+        self.assertEqual(joined.splitlines(), lines + lines[1:])
+
+    def test_refuses_before_it_prints_anything(self):
+        self.refuse("show", "run", "absent", says=["absent"])
+        self.refuse("show", "run", "run", "absent", "--format", "csv", says=["absent"])
+
+    def test_tells_which_line_of_a_file_is_damaged(self):
+        path = self.folder / "run" / "summary.csv"
+        lines = path.read_text().splitlines()
+        for damaged, number in ((lines[:3] + ["try_this,0"] + lines[4:], 4), (["foo"], 1)):
+            path.write_text("\n".join(damaged) + "\n")
+            self.refuse("show", "run", code=1, says=[f"summary.csv:{number}"])
+
+    def test_fits_a_narrow_terminal_without_losing_numbers(self):
+        # stdout is no terminal here, so the width is what the program takes for files and pipes
+        self.assertLessEqual(max(map(len, self.answer.stdout.splitlines())), 130)
+
+
+class PlanTest(CommandLineTest):
+    def test_csv_holds_one_line_per_cell(self):
+        text = self.succeed("plan", TRY_THIS, "--format", "csv").stdout
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([(row["experiment"], int(row["d"]), int(row["keys"])) for row in rows],
+                         [("spread", d, 1) for d in SIZES] + [("softmax", d, 8) for d in SIZES])
+        for row in rows:
+            self.assertEqual((row["queries"], row["blocks"], row["block_queries"]),
+                             ("10000", "10", "1024"))  # ceil(10000 / 1024)
+            self.assertGreater(float(row["cpu_seconds"]), 0)
+            self.assertIn("div_sqrt_d = q.k / sqrt(d)", row["logits"])
+
+    def test_json_holds_the_same(self):
+        table = self.succeed("plan", TRY_THIS, "--format", "csv").stdout
+        records = json.loads(self.succeed("plan", TRY_THIS, "--format", "json").stdout)
+        rows = list(csv.DictReader(io.StringIO(table)))
+        for record, row in zip(records, rows, strict=True):
+            self.assertEqual(list(record), list(row))
+            for column, value in record.items():
+                same = float(row[column]) == value if isinstance(value, (int, float)) else (
+                    row[column] == (value or ""))
+                self.assertTrue(same, (column, value, row[column]))
+
+    def test_table_names_cells_formulas_and_the_total(self):
+        text = self.succeed("plan", TRY_THIS).stdout
+        self.assertEqual(len([line for line in text.splitlines()
+                              if line.startswith(("  spread  ", "  softmax  "))]), 10)
+        self.assertIn("div_d = q.k / d", text)
+        self.assertRegex(text, r"Expected: about [\d.]+ processor seconds")
+
+    def test_a_block_shrinks_with_its_work_but_holds_8_queries(self):
+        # 1024, halved until queries x keys x d <= 2^26, but at least 8
+        config = self.write_config({"name": "a", "experiments": [
+            {"name": name, "d": d, "keys": keys, "queries": 5000}
+            for name, d, keys in (("a", 64, 1024), ("b", 128, 1024), ("c", 65536, 1),
+                                  ("d", 65536, 4096))]})
+        text = self.succeed("plan", config, "--format", "csv").stdout
+        sizes = [int(row["block_queries"]) for row in csv.DictReader(io.StringIO(text))]
+        self.assertEqual(sizes, [1024, 512, 1024, 8])
+
+    def test_takes_overrides_and_runs_nothing(self):
+        text = self.succeed("plan", TRY_THIS, "--set", "d=[7]", "--set", "queries=1", "--seed", "2",
+                            "--format", "csv").stdout
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([(row["d"], row["queries"], row["blocks"]) for row in rows],
+                         [("7", "1", "1")] * 2)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class ListsTest(CommandLineTest):
+    def test_schema_is_the_committed_one(self):
+        self.assertEqual(self.succeed("schema").stdout,
+                         (ROOT / "configs" / "schema.json").read_text())
+
+    def test_lists_hold_one_line_each_and_a_config_may_name_all_of_them(self):
+        expected = {"scalings": ["none", "div_sqrt_d", "div_d"], "laws": ["normal"],
+                    "samplers": ["boost", "vectors"],
+                    "metrics": ["logit_mean", "logit_sd", "logit_kurtosis", "top_weight", "slope",
+                                "score_slope", "entropy", "sum_p2", "saturated", "margin",
+                                "max_logit", "jacobian_norm"]}
+        for what, names in expected.items():
+            lines = self.succeed("list", what).stdout.splitlines()
+            listed = [line.split()[0] for line in lines]
+            self.assertLessEqual(set(names), set(listed))
+            self.assertEqual(len(listed), len(set(listed)))
+            for line in lines:
+                self.assertRegex(line, r"^[a-z]\w* +\S.+$")
+                self.assertTrue(line.isascii(), line)
+        metrics = [line.split()[0] for line in self.succeed("list", "metrics").stdout.splitlines()]
+        samplers = [line.split()[0] for line in self.succeed("list", "samplers").stdout.splitlines()]
+        for sampler in samplers:
+            config = self.write_config({"name": "a", "sampler": sampler, "experiments": [
+                {"d": 4, "keys": 2, "queries": 4, "metrics": metrics, "scalings": ["none"]}]})
+            self.succeed("run", config, "--out", sampler, "--quiet")
+        summary = (self.folder / samplers[0] / "summary.csv").read_text().splitlines()
+        place = SUMMARY_COLUMNS.index("metric")
+        self.assertEqual([line.split(",")[place] for line in summary[1:]], metrics)
+
+
+if __name__ == "__main__":
+    unittest.main()
