@@ -49,19 +49,21 @@ TEST(SampleCell, MeanOfTheSamplesIsTheEstimate) {
   experiment.samples = 50;
   double sum = 0;
   for (const SampleRow& row : samples_of(experiment)) {
-    if (row.key.scaling == "div_d") sum += row.values[0].second;
+    if (row.key.scaling == "div_d") sum += row.values[0].second.value();
   }
   const auto rows = run_config(config_of(experiment, 8));
   EXPECT_NEAR(*row_of(rows, "div_d", "top_weight").estimate, sum / 50, 1e-14);
 }
 
-TEST(SampleCell, LeavesOutAValueThatDoesNotExist) {
+TEST(SampleCell, KeepsThePlaceOfAValueThatDoesNotExist) {
   Experiment experiment = drawn_experiment("direct", 4, 1, 5);
   experiment.metrics = metric_rows({"margin", "max_logit"});  // one key has no next
   experiment.samples = 5;
   for (const SampleRow& row : samples_of(experiment)) {
-    ASSERT_EQ(row.values.size(), 1U);
-    EXPECT_EQ(row.values[0].first, "max_logit");
+    ASSERT_EQ(row.values.size(), 2U);
+    EXPECT_EQ(row.values[0].first, "margin");
+    EXPECT_EQ(row.values[0].second, std::nullopt);
+    EXPECT_TRUE(row.values[1].second.has_value());
   }
 }
 
