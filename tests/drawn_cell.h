@@ -62,8 +62,9 @@ inline CellTally measure_cell(const Config& config, const Cell& cell) {
 /// The lines of every cell of a config.
 inline std::vector<ResultRow> run_config(const Config& config) {
   std::vector<ResultRow> rows;
+  ExactValues exact(config.reference);
   for (const Cell& cell : make_plan(config).cells) {
-    const auto of_cell = estimate_cell(config, cell, measure_cell(config, cell));
+    const auto of_cell = estimate_cell(config, cell, measure_cell(config, cell), exact);
     rows.insert(rows.end(), of_cell.begin(), of_cell.end());
   }
   return rows;

@@ -39,7 +39,8 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
   block.logit_powers = {{}};
   CellTally tally{moments_of(block), {}};
   tally.counts.add(block);
-  return estimate_cell(config, make_plan(config).cells.front(), tally).front();
+  ExactValues exact(config.reference);
+  return estimate_cell(config, make_plan(config).cells.front(), tally, exact).front();
 }
 
 TEST(LogitSd, WithOneKeyIsTheUsualOneWithDivisorNMinusOne) {

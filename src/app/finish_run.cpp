@@ -21,8 +21,9 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 
 }  // namespace
 
-Results estimate_run(const Plan& plan, const Ledger& ledger) {
+FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   const std::vector<CellTally> tallies = ledger.tallies();
+  ExactValues exact(plan.config.reference);
   Results results;
   std::size_t cell = 0;
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
@@ -34,14 +35,15 @@ Results estimate_run(const Plan& plan, const Ledger& ledger) {
       append(results.outputs, std::move(given.outputs));
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
-      append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell]));
+      append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact));
       append(results.histogram,
              histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
       append(results.samples, sample_cell(plan.config, plan.cells[cell]));
     }
   }
   results.crossings = find_crossings(results.rows);
-  return results;
+  add_exact_crossings(plan, exact, results.crossings);
+  return {std::move(results), exact.warnings()};
 }
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

@@ -11,8 +11,14 @@
 
 namespace attnscale {
 
+/// What a run found out, and what its reader should know of it, a sentence each.
+struct FinishedRun {
+  Results results;
+  std::vector<std::string> warnings;
+};
+
 /// Everything the run found out, from a complete ledger of the whole run.
-Results estimate_run(const Plan& plan, const Ledger& ledger);
+FinishedRun estimate_run(const Plan& plan, const Ledger& ledger);
 
 /// Writes the result files and config.json into `folder`, each atomically, and returns their names.
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

@@ -78,7 +78,11 @@ ExitCode finish(const WantedRun& wanted, const fs::path& folder, const Ledger& l
               << "; join all of them with attnscale merge\n";
     return ExitCode::kDone;
   }
-  const Results results = estimate_run(wanted.plan, ledger);
+  const auto [results, warnings] = estimate_run(wanted.plan, ledger);
+  for (const std::string& warning : warnings) {
+    std::cerr << "warning: " << warning << "\n";
+    journal.warning(warning);
+  }
   journal.end(RunStatus::kFinished, ExitCode::kDone,
               write_run(folder, wanted.plan.config, results));
   fs::remove(folder / kCheckpointName);

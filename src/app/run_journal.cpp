@@ -39,7 +39,7 @@ RunJournal::RunJournal(std::filesystem::path folder, const LoadedConfig& loaded,
               .arguments = command.arguments,
               .threads = command.threads,
               .started = std::chrono::system_clock::now(),
-              .warnings = loaded.warnings},
+              .warnings = {}},
       events_(folder_ / "events.jsonl") {
   events_.append(line("start", {{"run", config_.name},
                                 {"seed", config_.seed},
@@ -48,9 +48,12 @@ RunJournal::RunJournal(std::filesystem::path folder, const LoadedConfig& loaded,
                                 {"version", program_version()},
                                 {"threads", record_.threads},
                                 {"arguments", record_.arguments}}));
-  for (const std::string& message : record_.warnings) {
-    events_.append(line("warning", {{"message", message}}));
-  }
+  for (const std::string& message : loaded.warnings) warning(message);
+}
+
+void RunJournal::warning(const std::string& message) {
+  record_.warnings.push_back(message);
+  events_.append(line("warning", {{"message", message}}));
 }
 
 void RunJournal::checkpoint(std::int64_t queries) {

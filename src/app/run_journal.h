@@ -26,6 +26,7 @@ class RunJournal {
              Shard shard);
 
   void checkpoint(std::int64_t queries);
+  void warning(const std::string& message);
   void cell_done(const Plan& plan, std::size_t cell);
 
   /// Notes the end and writes the manifest, with the hashes of `files`, which are in the folder.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace attnscale {
 namespace {
@@ -39,10 +40,9 @@ CrossingRow find_crossing(ResultKey family, const std::string& statistic, double
   return row;
 }
 
-ResultKey family_of(const ResultRow& row) {
-  ResultKey family = row.key;
-  family.d = std::nullopt;
-  return family;
+ResultKey family_of(ResultKey key) {
+  key.d = std::nullopt;
+  return key;
 }
 
 void add_family(const ResultKey& family, const std::vector<const ResultRow*>& rows,
@@ -68,17 +68,37 @@ void add_family(const ResultKey& family, const std::vector<const ResultRow*>& ro
 
 std::vector<CrossingRow> find_crossings(const std::vector<ResultRow>& rows) {
   std::vector<std::pair<ResultKey, std::vector<const ResultRow*>>> families;
+  std::map<ResultKey, std::size_t> places;
   for (const ResultRow& row : rows) {
     if (row.metric != "top_weight" || !row.key.d || row.key.entries.empty()) continue;
-    const ResultKey key = family_of(row);
-    auto family = std::find_if(families.begin(), families.end(),
-                               [&](const auto& other) { return other.first == key; });
-    if (family == families.end()) family = families.insert(families.end(), {key, {}});
-    family->second.push_back(&row);
+    const ResultKey key = family_of(row.key);
+    const auto [place, is_new] = places.try_emplace(key, families.size());
+    if (is_new) families.emplace_back(key, std::vector<const ResultRow*>());
+    families[place->second].second.push_back(&row);
   }
   std::vector<CrossingRow> crossings;
   for (const auto& [key, members] : families) add_family(key, members, crossings);
   return crossings;
+}
+
+void add_exact_crossings(const Plan& plan, ExactValues& exact,
+                         std::vector<CrossingRow>& crossings) {
+  struct Family {
+    const Cell* cell;  // any of its sizes
+    const Scaling* scaling;
+  };
+  std::map<ResultKey, Family> families;
+  for (const Cell& cell : plan.cells) {
+    for (const Scaling& scaling : plan.config.experiments[cell.experiment].scalings) {
+      families.try_emplace(family_of(key_of(plan.config, cell, scaling)), Family{&cell, &scaling});
+    }
+  }
+  for (CrossingRow& row : crossings) {
+    if (row.statistic != "mean") continue;
+    const auto family = families.find(row.key);
+    if (family == families.end()) continue;
+    row.d_exact = exact.crossing(*family->second.cell, *family->second.scaling, row.level);
+  }
 }
 
 }  // namespace attnscale

@@ -1,9 +1,11 @@
 // At which d does one key get most of the weight: where the mean and the median of the top weight
-// reach a level, between the sizes that were measured.
+// reach a level, between the sizes that were measured; and where they exactly do, from theory.
 #pragma once
 
 #include <vector>
 
+#include "experiment/exact_values.h"
+#include "experiment/plan.h"
 #include "experiment/result_row.h"
 
 namespace attnscale {
@@ -13,5 +15,9 @@ namespace attnscale {
 /// line in ln(1 - top weight) against ln d between neighbouring sizes. Status `ok`; `below` where
 /// the smallest d is already there, `not_reached` where the largest is not, each without d.
 std::vector<CrossingRow> find_crossings(const std::vector<ResultRow>& rows);
+
+/// Fills in `d_exact` of the crossings of means, also of those outside the measured sizes, where
+/// theory knows it. `crossings` are those of the plan's cells.
+void add_exact_crossings(const Plan& plan, ExactValues& exact, std::vector<CrossingRow>& crossings);
 
 }  // namespace attnscale

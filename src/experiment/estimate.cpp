@@ -32,12 +32,8 @@ double logit_variance(const Moments& powers, std::size_t first) {
   return powers.mean[first + 1] - mean * mean + bias;
 }
 
-std::optional<double> finite_or_nothing(double number) {
-  return std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
-void fill_reference(double reference, ResultRow& row) {
-  row.reference = finite_or_nothing(reference);
+void fill_reference(std::optional<double> reference, ResultRow& row) {
+  row.reference = reference;
   if (row.reference && row.estimate && row.std_error) {
     row.z = (*row.estimate - *row.reference) / *row.std_error;
   }
@@ -87,18 +83,12 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
 
 void fill_logit_statistic(const MetricRow& metric, const Scaling& scaling, const Draw& draw,
                           const Moments& powers, std::size_t first, ResultRow& row) {
-  const ScoreMoments exact = score_moments(draw.entries, draw.d);
-  const double multiplier = multiplier_at(scaling, draw.d);
   if (metric.name == "logit_mean") {
-    const double centre = logit_centre(scaling, draw);
-    fill_estimate(logit_mean(powers, first, centre), row);
-    fill_reference(multiplier * exact.mean, row);
+    fill_estimate(logit_mean(powers, first, logit_centre(scaling, draw)), row);
   } else if (metric.name == "logit_sd") {
     fill_estimate(logit_sd(powers, first), row);
-    fill_reference(std::abs(multiplier) * exact.sd, row);
   } else {
     fill_estimate(logit_kurtosis(powers, first), row);
-    fill_reference(multiplier == 0 ? kNan : exact.kurtosis, row);
   }
 }
 
@@ -169,15 +159,17 @@ Interval wilson_interval(double fraction, std::int64_t queries) {
   return {fraction == 0 ? 0 : middle - half, fraction == 1 ? 1 : middle + half};
 }
 
-std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell,
-                                     const CellTally& tally) {
+std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
+                                     ExactValues& exact) {
   const Experiment& experiment = config.experiments[cell.experiment];
   const std::size_t per_query_count = per_query_metrics(experiment).size();
   std::vector<ResultRow> rows;
   for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
+    const std::vector<std::optional<double>> references = exact.of(experiment, cell, scaling);
     std::size_t per_query = 0;
-    for (const MetricRow* metric : experiment.metrics) {
+    for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
+      const MetricRow* metric = experiment.metrics[m];
       ResultRow row = start_row(config, cell, scaling);
       row.metric = metric->name;
       if (metric->kind == MetricKind::kLogitStatistic) {
@@ -192,7 +184,7 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell,
                        row);
         ++per_query;
       }
-      if (config.reference == ReferenceMode::kOff) row.reference = row.z = std::nullopt;
+      fill_reference(references[m], row);
       rows.push_back(std::move(row));
     }
   }

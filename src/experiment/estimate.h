@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "experiment/exact_values.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
 #include "experiment/tally.h"
@@ -37,8 +38,9 @@ struct Interval {
 };
 Interval wilson_interval(double fraction, std::int64_t queries);
 
-/// The lines of one cell: scaling by scaling, metrics in the experiment's order.
-std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell,
-                                     const CellTally& tally);
+/// The lines of one cell: scaling by scaling, metrics in the experiment's order. `exact` belongs to
+/// the run, so that its cells share what they have in common.
+std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
+                                     ExactValues& exact);
 
 }  // namespace attnscale

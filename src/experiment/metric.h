@@ -10,6 +10,8 @@
 
 namespace attnscale {
 
+struct SoftmaxReference;
+
 /// A metric is one number per query, or one statistic of all logits of a cell and scaling.
 enum class MetricKind { kPerQuery, kLogitStatistic };
 
@@ -41,6 +43,8 @@ struct MetricRow {
   bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
   bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
   HistogramAxis axis = HistogramAxis::kUnit;
+  /// The exact mean over queries, where theory knows it; nullptr for others.
+  double SoftmaxReference::*exact_mean = nullptr;
 };
 
 std::span<const MetricRow> metric_table();

@@ -18,6 +18,9 @@ constexpr int kPanelPoints = 10;  // and one more for every factor e of keys, wh
 constexpr int kMostPanelPoints = 96;
 constexpr double kLargestLastCoefficient = 3e-8;
 
+/// No table is made for logits further apart: their squares must not overflow.
+constexpr double kMostSpread = 1e100;
+
 constexpr double kFirstD = 1;
 constexpr double kLastD = 1e12;
 
@@ -83,6 +86,11 @@ double last_log_d(const CrossingRequest& request) {
   return std::min(last, plain::log(kSaturatedCaps * request.row.softcap / per_norm) / growth);
 }
 
+ReferenceRequest at_d(const CrossingRequest& request, double log_d) {
+  return {plain::exp(log_d), request.row, request.multiplier * plain::exp(request.d_power * log_d),
+          request.entry_sd};
+}
+
 }  // namespace
 
 ReferenceTable::Panel ReferenceTable::make_panel(const SoftmaxIntegrals& integrals,
@@ -131,12 +139,12 @@ SoftmaxReference ReferenceTable::at_spread(const ReferenceRow& row, double sprea
   return {column[0], column[1], column[2], column[3], column[4], column[5], column[6], column[7]};
 }
 
-double ReferenceTable::pending_work(const ReferenceRequest& request) const {
-  const QuadratureRule norms = chi_rule(request.d);
-  const double per_norm = spread_per_norm(request);
-  const int first = panel_of(per_norm * norms.node.front());
-  const int last = panel_of(per_norm * norms.node.back());
-  const auto place = rows_.find(request.row);
+double ReferenceTable::pending_work(const ReferenceRow& row, double least_spread,
+                                    double most_spread) const {
+  if (!(most_spread < kMostSpread)) return std::numeric_limits<double>::infinity();
+  const int first = panel_of(least_spread);
+  const int last = panel_of(most_spread);
+  const auto place = rows_.find(row);
   int missing = last - first + 1;
   if (place != rows_.end()) {
     const auto& panels = place->second.panels;
@@ -144,9 +152,28 @@ double ReferenceTable::pending_work(const ReferenceRequest& request) const {
   }
   if (missing == 0) return 0;
   const double each = place != rows_.end() ? place->second.integrals.linear_work()
-                                           : SoftmaxIntegrals(request.row.keys).linear_work();
-  const double shape = is_linear(request.row) ? 1 : SoftmaxIntegrals::kCurveWork;
-  return missing * panel_points(request.row.keys) * each * shape;
+                                           : SoftmaxIntegrals(row.keys).linear_work();
+  const double shape = is_linear(row) ? 1 : SoftmaxIntegrals::kCurveWork;
+  return missing * panel_points(row.keys) * each * shape;
+}
+
+double ReferenceTable::pending_work(const ReferenceRequest& request) const {
+  const QuadratureRule norms = chi_rule(request.d);
+  const double per_norm = spread_per_norm(request);
+  return pending_work(request.row, per_norm * norms.node.front(), per_norm * norms.node.back());
+}
+
+double ReferenceTable::pending_work(const CrossingRequest& request) const {
+  const double last = last_log_d(request);
+  double least = kMostSpread;
+  double most = 0;
+  for (const double log_d : {plain::log(kFirstD), last}) {
+    const QuadratureRule norms = chi_rule(plain::exp(log_d));
+    const double per_norm = spread_per_norm(at_d(request, log_d));
+    least = std::min(least, per_norm * norms.node.front());
+    most = std::max(most, per_norm * norms.node.back());
+  }
+  return pending_work(request.row, least, most);
 }
 
 SoftmaxReference softmax_reference(ReferenceTable& table, const ReferenceRequest& request) {
@@ -193,9 +220,7 @@ std::optional<double> median_top_weight_reference(const ReferenceRequest& reques
 std::optional<double> exact_crossing(ReferenceTable& table, const CrossingRequest& request,
                                      double level) {
   const auto above_level = [&](double log_d) {
-    ReferenceRequest at{plain::exp(log_d), request.row, 0, request.entry_sd};
-    at.multiplier = request.multiplier * plain::exp(request.d_power * log_d);
-    return softmax_reference(table, at).top_weight - level;
+    return softmax_reference(table, at_d(request, log_d)).top_weight - level;
   };
   // Walk up in d until the sign changes.
   constexpr int kSteps = 24;

@@ -54,6 +54,14 @@ struct SoftmaxReference {
   double sink_entropy;  ///< nats
 };
 
+/// A scaling multiplier * d^d_power as a function of d.
+struct CrossingRequest {
+  ReferenceRow row;
+  double multiplier = 1;
+  double d_power = 0;
+  double entry_sd = 1;
+};
+
 /// Means at fixed |q|, tabulated as they are needed against the logits' spread, so that cells with
 /// equal rows share the work. Owned by whoever asks; not shared between threads without a lock.
 class ReferenceTable {
@@ -63,9 +71,12 @@ class ReferenceTable {
   SoftmaxReference at_spread(const ReferenceRow& row, double spread);
 
   /// Multiplications still to be done before the request can be answered; about 1e9 of them take a
-  /// second. Depends on earlier requests but on no clock, so that a budget skips the same cells on
-  /// every machine.
+  /// second; infinity where logits are too far apart for a table. Depends on earlier requests but
+  /// on no clock, so that a budget skips the same cells on every machine.
   double pending_work(const ReferenceRequest& request) const;
+
+  /// The same for a crossing, at most: that of every d it may look at.
+  double pending_work(const CrossingRequest& request) const;
 
  private:
   static constexpr std::size_t kColumns = 8;
@@ -80,6 +91,8 @@ class ReferenceTable {
   static Panel make_panel(const SoftmaxIntegrals& integrals, const ReferenceRow& row, int index,
                           int points);
 
+  double pending_work(const ReferenceRow& row, double least_spread, double most_spread) const;
+
   std::map<ReferenceRow, Row> rows_;
 };
 
@@ -91,14 +104,6 @@ std::optional<double> saturated_reference(const ReferenceRequest& request, doubl
 
 /// The median of the top weight, where it is known: for 2 keys without soft-cap and sink.
 std::optional<double> median_top_weight_reference(const ReferenceRequest& request);
-
-/// A scaling multiplier * d^d_power as a function of d.
-struct CrossingRequest {
-  ReferenceRow row;
-  double multiplier = 1;
-  double d_power = 0;
-  double entry_sd = 1;
-};
 
 /// The smallest real d in [1, 1e12] at which the exact mean top weight crosses `level`, from either
 /// side; nothing where it never does. Under a soft-cap, d ends where the uncapped logits' spread is

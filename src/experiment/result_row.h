@@ -2,6 +2,7 @@
 // nothing else of an experiment.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ struct ResultKey {
   std::string scaling;
   std::optional<double> scaling_value;
 
-  friend bool operator==(const ResultKey&, const ResultKey&) = default;
+  friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };
 
 /// One line of summary.csv: one metric of one cell and scaling. A value that does not exist is

@@ -79,7 +79,8 @@ std::string answer_spread(const Panel& panel) {
   return text + "; after the division " + from + (from == to ? "" : " to " + to);
 }
 
-std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& grid) {
+std::string measured_crossing(const CrossingRow& crossing,
+                              const std::vector<const ResultRow*>& grid) {
   if (crossing.d) {
     const int digits = *crossing.d < 10 ? 2 : static_cast<int>(std::log10(*crossing.d)) + 1;
     return "from d = " + rounded_short(*crossing.d, digits);
@@ -88,6 +89,12 @@ std::string crossing_text(const CrossingRow& crossing, const std::vector<const R
   if (crossing.status == "below") return "from below " + size_text(*grid.front());
   if (crossing.status == "not_reached") return "not reached by " + size_text(*grid.back());
   return "";
+}
+
+std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& grid) {
+  const std::string text = measured_crossing(crossing, grid);
+  if (text.empty() || !crossing.d_exact) return text;
+  return text + " (exactly " + rounded_short(*crossing.d_exact, 4) + ")";
 }
 
 bool about_the_same(const CrossingRow& crossing, const ResultKey& key) {

@@ -1,0 +1,110 @@
+#include "experiment/exact_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscale {
+namespace {
+
+bool is_centred_normal(const Law& law) {
+  return law.row->name == "normal" && law.mean == 0;
+}
+
+/// True where the scores of a query's keys are independent and normal given the query, whose norm
+/// is chi.
+bool has_exact_means(const Draw& draw) {
+  return draw.keys >= 2 && is_centred_normal(draw.entries.queries) &&
+         is_centred_normal(draw.entries.keys);
+}
+
+double entry_sd(const Draw& draw) {
+  return draw.entries.queries.sd * draw.entries.keys.sd;
+}
+
+ReferenceRequest request_of(const Draw& draw, const Scaling& scaling) {
+  return {static_cast<double>(draw.d), ReferenceRow{draw.keys}, multiplier_at(scaling, draw.d),
+          entry_sd(draw)};
+}
+
+std::optional<double> if_finite(double number) {
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
+                                      const Scaling& scaling) {
+  const ScoreMoments score = score_moments(draw.entries, draw.d);
+  const double multiplier = multiplier_at(scaling, draw.d);
+  if (metric.name == "logit_mean") return if_finite(multiplier * score.mean);
+  if (metric.name == "logit_sd") return if_finite(std::abs(multiplier) * score.sd);
+  // All logits are equal where the multiplier is 0.
+  return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
+}
+
+std::string sentence(int count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many) +
+         " left out: together they would take more work than the exact values of one run may";
+}
+
+}  // namespace
+
+std::optional<SoftmaxReference> ExactValues::softmax_means(const ReferenceRequest& request) {
+  const double work = table_.pending_work(request);
+  if (work > left_) {
+    ++skipped_means_;
+    return std::nullopt;
+  }
+  left_ -= work;
+  return softmax_reference(table_, request);
+}
+
+std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment, const Cell& cell,
+                                                   const Scaling& scaling) {
+  std::vector<std::optional<double>> values(experiment.metrics.size());
+  if (mode_ == ReferenceMode::kOff) return values;
+  std::optional<SoftmaxReference> means;
+  const bool wanted = std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
+                                  [](const MetricRow* metric) { return metric->exact_mean; });
+  if (wanted && has_exact_means(cell.draw)) {
+    means = softmax_means(request_of(cell.draw, scaling));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const MetricRow& metric = *experiment.metrics[i];
+    if (metric.kind == MetricKind::kLogitStatistic) {
+      values[i] = logit_reference(metric, cell.draw, scaling);
+    } else if (metric.is_fraction && has_exact_means(cell.draw)) {
+      values[i] = saturated_reference(request_of(cell.draw, scaling), experiment.saturated_above);
+    } else if (metric.exact_mean && means) {
+      values[i] = (*means).*metric.exact_mean;
+    }
+  }
+  return values;
+}
+
+std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
+                                            double level) {
+  if (mode_ == ReferenceMode::kOff || !has_exact_means(cell.draw)) return std::nullopt;
+  const CrossingRequest request{ReferenceRow{cell.draw.keys}, scaling.multiplier, scaling.d_power,
+                                entry_sd(cell.draw)};
+  const double work = table_.pending_work(request);
+  if (work > left_) {
+    ++skipped_crossings_;
+    return std::nullopt;
+  }
+  const std::optional<double> d = exact_crossing(table_, request, level);
+  left_ -= work - table_.pending_work(request);
+  return d;
+}
+
+std::vector<std::string> ExactValues::warnings() const {
+  std::vector<std::string> sentences;
+  if (skipped_means_ > 0) {
+    sentences.push_back(sentence(skipped_means_, "cell and scaling has its exact means",
+                                 "cells and scalings have their exact means"));
+  }
+  if (skipped_crossings_ > 0) {
+    sentences.push_back(sentence(skipped_crossings_, "exact crossing is", "exact crossings are"));
+  }
+  return sentences;
+}
+
+}  // namespace attnscale
