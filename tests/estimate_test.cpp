@@ -8,6 +8,8 @@
 #include <span>
 
 #include "drawn_cell.h"
+#include "experiment/interval.h"
+#include "experiment/logit_statistics.h"
 
 namespace attnscale {
 namespace {
@@ -125,28 +127,40 @@ TEST(StudentQuantile, IsThePublishedOne) {
   EXPECT_NEAR(student_quantile(1000000000), 1.959964, 1e-6);
 }
 
-TEST(WilsonInterval, SolvesItsQuadraticEquation) {
-  // Its ends are the p at which |f - p| = z sqrt(p (1 - p) / n).
-  const double z = 1.959963984540054;
-  for (const double fraction : {0.001, 0.1, 0.5, 0.9}) {
-    for (const std::int64_t queries : {5, 1000}) {
-      const auto [low, high] = wilson_interval(fraction, queries);
-      EXPECT_LT(low, fraction);
-      EXPECT_GT(high, fraction);
-      for (const double end : {low, high}) {
-        EXPECT_NEAR(std::abs(fraction - end),
-                    z * std::sqrt(end * (1 - end) / static_cast<double>(queries)), 1e-13);
-      }
+// P(at least `counted` of n) where each counts with probability p.
+double binomial_tail(int n, int counted, double p) {
+  double tail = 0;
+  for (int k = counted; k <= n; ++k) {
+    tail += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                     k * std::log(p) + (n - k) * std::log1p(-p));
+  }
+  return tail;
+}
+
+// As many or more at the low end, and as few or fewer at the high end, have 2.5 % each.
+TEST(FractionInterval, IsClopperAndPearsons) {
+  for (const int n : {5, 1000}) {
+    for (const int counted : {1, n / 5, n / 2, n - 1}) {
+      const auto [low, high] = fraction_interval(static_cast<double>(counted) / n, n);
+      EXPECT_NEAR(binomial_tail(n, counted, low), 0.025, 1e-10);
+      EXPECT_NEAR(1 - binomial_tail(n, counted + 1, high), 0.025, 1e-10);
     }
   }
 }
 
-TEST(WilsonInterval, IsNotEmptyAtTheEnds) {
-  const double z2 = 1.959963984540054 * 1.959963984540054;
-  EXPECT_EQ(wilson_interval(0, 10).low, 0);
-  EXPECT_DOUBLE_EQ(wilson_interval(0, 10).high, z2 / (10 + z2));  // 0.2775
-  EXPECT_DOUBLE_EQ(wilson_interval(1, 10).low, 10 / (10 + z2));
-  EXPECT_EQ(wilson_interval(1, 10).high, 1);
+TEST(FractionInterval, IsNotEmptyAtTheEnds) {
+  const double rest = std::pow(0.025, 0.1);
+  EXPECT_EQ(fraction_interval(0, 10).low, 0);
+  EXPECT_NEAR(fraction_interval(0, 10).high, 1 - rest, 1e-14);  // 0.3085
+  EXPECT_NEAR(fraction_interval(1, 10).low, rest, 1e-14);
+  EXPECT_EQ(fraction_interval(1, 10).high, 1);
+}
+
+TEST(FractionInterval, StaysStudentsWidthForVeryManyQueries) {
+  const auto [low, high] = fraction_interval(0.25, 1000000000000);
+  const double error = std::sqrt(0.25 * 0.75 / 1e12);
+  EXPECT_NEAR((high - 0.25) / error, 1.959964, 1e-3);
+  EXPECT_NEAR((0.25 - low) / error, 1.959964, 1e-3);
 }
 
 TEST(EstimateCell, DescribesAMetricOverItsQueries) {
@@ -176,16 +190,16 @@ TEST(EstimateCell, SaysWhereNothingVaried) {
   EXPECT_EQ(row.sd, 0);
 }
 
-TEST(EstimateCell, GivesFractionsWilsonsIntervalEvenAtTheEnds) {
+TEST(EstimateCell, GivesFractionsAnIntervalEvenAtTheEnds) {
   const ResultRow none = row_of_values("saturated", {0, 0, 0, 0, 0});
   EXPECT_EQ(none.status, "ok");
   EXPECT_EQ(none.estimate, 0);
   EXPECT_EQ(none.std_error, std::nullopt);
   EXPECT_EQ(none.ci_low, 0);
-  EXPECT_DOUBLE_EQ(*none.ci_high, wilson_interval(0, 5).high);
+  EXPECT_DOUBLE_EQ(*none.ci_high, fraction_interval(0, 5).high);
   const ResultRow all = row_of_values("saturated", {1, 1, 1});
   EXPECT_EQ(all.ci_high, 1);
-  EXPECT_DOUBLE_EQ(*all.ci_low, wilson_interval(1, 3).low);
+  EXPECT_DOUBLE_EQ(*all.ci_low, fraction_interval(1, 3).low);
   const ResultRow some = row_of_values("saturated", {1, 0, 0, 0});
   EXPECT_EQ(some.estimate, 0.25);
   EXPECT_DOUBLE_EQ(*some.std_error, std::sqrt(0.25 * 0.75 / 4));
@@ -211,6 +225,39 @@ TEST(EstimateCell, OneQueryHasNoErrorBarAndNoSpread) {
     EXPECT_EQ(line.std_error, std::nullopt);
     EXPECT_EQ(line.z, std::nullopt);
   }
+}
+
+// A spread's error rests on four moments of the scores, a kurtosis's on eight; weights are bounded.
+TEST(EstimateCell, HasNoErrorBarWhereTheLawHasTooFewMoments) {
+  LawRow heavy = *find_law("normal");
+  heavy.moments_below = [](std::span<const double>) { return 5.0; };
+  Experiment experiment = drawn_experiment("direct", 16, 8, 100);
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
+  const Config config = config_of(experiment);
+  Cell cell = make_plan(config).cells.front();
+  const CellTally tally = measure_cell(config, cell);
+  cell.draw.entries.keys.row = &heavy;
+  ExactValues exact(config.reference);
+  for (const ResultRow& row : estimate_cell(config, cell, tally, exact)) {
+    SCOPED_TRACE(row.metric);
+    EXPECT_TRUE(row.estimate);
+    EXPECT_EQ(row.status, "ok");
+    const bool known = row.metric != "logit_kurtosis";
+    EXPECT_EQ(row.std_error.has_value(), known);
+    EXPECT_EQ(row.ci_low.has_value(), known);
+    EXPECT_EQ(row.ci_high.has_value(), known);
+  }
+}
+
+TEST(EstimateCell, SpreadAndKurtosisHaveIntervalsOfTheirOwnShape) {
+  Experiment experiment = drawn_experiment("direct", 4, 8, 30);
+  experiment.metrics = metric_rows({"logit_sd", "logit_kurtosis"});
+  const auto rows = run_config(config_of(experiment));
+  const ResultRow& sd = row_of(rows, "none", "logit_sd");
+  EXPECT_NEAR(*sd.ci_low * *sd.ci_high, *sd.estimate * *sd.estimate, 1e-12);
+  const ResultRow& kurtosis = row_of(rows, "none", "logit_kurtosis");
+  const double above = *kurtosis.estimate - 1;
+  EXPECT_NEAR((*kurtosis.ci_low - 1) * (*kurtosis.ci_high - 1), above * above, 1e-12);
 }
 
 TEST(EstimateCell, ListsScalingByScalingInTheExperimentsOrder) {

@@ -35,6 +35,18 @@ TEST(LookFor, SaysWhereACrossingLiesOutsideTheGrid) {
                         "d = 4"));
 }
 
+TEST(LookFor, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt) {
+  const Results run = lesson_run();
+  const auto answer = [&](std::optional<double> d, const std::string& status) {
+    CrossingRow crossing = crossing_row("mean", 0.9, d, status);
+    crossing.d_exact = 99.5814;
+    return look_for(run.rows, {&crossing, 1})[1];
+  };
+  EXPECT_THAT(answer(101.3, "ok"), HasSubstr("on average from d = 101 (exactly 99.58)"));
+  EXPECT_THAT(answer({}, "below"), HasSubstr("from below d = 4 (exactly 99.58)"));
+  EXPECT_THAT(answer({}, "not_reached"), HasSubstr("not reached by d = 1024 (exactly 99.58)"));
+}
+
 TEST(LookFor, TakesCrossingsOfTheSameNumbersOnly) {
   const Results run = lesson_run();
   CrossingRow other = crossing_row("mean", 0.9, 50, "ok");

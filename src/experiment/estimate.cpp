@@ -1,36 +1,13 @@
 #include "experiment/estimate.h"
 
 #include <algorithm>
-#include <array>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
-#include <span>
+
+#include "experiment/logit_statistics.h"
 
 namespace attnscale {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// Standard error of a function of the mean powers, by its gradient with respect to them.
-double delta_error(const Moments& powers, std::size_t first, std::span<const double> gradient) {
-  if (powers.count < 2) return kNan;
-  double variance = 0;
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    for (std::size_t j = 0; j < gradient.size(); ++j) {
-      variance += gradient[i] * gradient[j] * powers.covariance(first + i, first + j);
-    }
-  }
-  return std::sqrt(std::max(variance, 0.0) / static_cast<double>(powers.count));
-}
-
-// A mean power squared overestimates the square of its expectation by the mean's own variance.
-double logit_variance(const Moments& powers, std::size_t first) {
-  const double mean = powers.mean[first];
-  const double bias =
-      powers.count < 2 ? 0 : powers.covariance(first, first) / static_cast<double>(powers.count);
-  return powers.mean[first + 1] - mean * mean + bias;
-}
 
 void fill_reference(std::optional<double> reference, ResultRow& row) {
   row.reference = reference;
@@ -39,7 +16,15 @@ void fill_reference(std::optional<double> reference, ResultRow& row) {
   }
 }
 
-void fill_estimate(const Estimate& estimate, ResultRow& row) {
+// The interval is the one that fits the metric: a spread is above 0 and a kurtosis above 1.
+Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int64_t queries) {
+  if (metric.name == "logit_sd") return log_interval(estimate, 0, queries);
+  if (metric.name == "logit_kurtosis") return log_interval(estimate, 1, queries);
+  return student_interval(estimate, queries);
+}
+
+void fill_estimate(const MetricRow& metric, const Entries& entries, const Estimate& estimate,
+                   ResultRow& row) {
   if (!std::isfinite(estimate.value)) {
     row.status = estimate.std_error == 0 ? "degenerate" : "nonfinite";
     return;
@@ -50,16 +35,17 @@ void fill_estimate(const Estimate& estimate, ResultRow& row) {
     return;
   }
   row.status = "ok";
+  if (!has_moments(entries, metric.moments)) return;  // there is no error to estimate
   row.std_error = estimate.std_error;
-  const double half_width = student_quantile(row.queries) * estimate.std_error;
-  row.ci_low = estimate.value - half_width;
-  row.ci_high = estimate.value + half_width;
+  const Interval interval = interval_of(metric, estimate, row.queries);
+  row.ci_low = interval.low;
+  row.ci_high = interval.high;
 }
 
 void fill_fraction(double fraction, ResultRow& row) {
   row.status = "ok";
   row.estimate = fraction;
-  const Interval interval = wilson_interval(fraction, row.queries);
+  const Interval interval = fraction_interval(fraction, row.queries);
   row.ci_low = interval.low;
   row.ci_high = interval.high;
   if (fraction > 0 && fraction < 1) {
@@ -81,25 +67,16 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
   row.q95 = quantile(0.95);
 }
 
-void fill_logit_statistic(const MetricRow& metric, const Scaling& scaling, const Draw& draw,
-                          const Moments& powers, std::size_t first, ResultRow& row) {
-  if (metric.name == "logit_mean") {
-    fill_estimate(logit_mean(powers, first, logit_centre(scaling, draw)), row);
-  } else if (metric.name == "logit_sd") {
-    fill_estimate(logit_sd(powers, first), row);
-  } else {
-    fill_estimate(logit_kurtosis(powers, first), row);
-  }
-}
-
-void fill_per_query(const MetricRow& metric, const Moments& moments, const MetricCounts& counts,
-                    ResultRow& row) {
+void fill_per_query(const MetricRow& metric, const Entries& entries, const Moments& moments,
+                    const MetricCounts& counts, ResultRow& row) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const double mean = moments.mean[0];
   if (metric.is_fraction && std::isfinite(mean)) {
     fill_fraction(mean, row);
   } else {
     const double variance = moments.count < 2 ? kNan : moments.covariance(0, 0);
-    fill_estimate({mean, std::sqrt(variance / static_cast<double>(moments.count))}, row);
+    const double std_error = std::sqrt(variance / static_cast<double>(moments.count));
+    fill_estimate(metric, entries, {mean, std_error}, row);
   }
   if (row.status != "nonfinite") fill_distribution(moments, counts, row);
 }
@@ -111,53 +88,6 @@ ResultRow start_row(const Config& config, const Cell& cell, const Scaling& scali
 }
 
 }  // namespace
-
-Estimate logit_mean(const Moments& powers, std::size_t first, double centre) {
-  const std::array gradient{1.0};
-  return {centre + powers.mean[first], delta_error(powers, first, gradient)};
-}
-
-Estimate logit_sd(const Moments& powers, std::size_t first) {
-  if (powers.count < 2) return {kNan, 0};
-  const double variance = logit_variance(powers, first);
-  const double sd = std::sqrt(variance < 0 ? 0 : variance);
-  const std::array gradient{-powers.mean[first] / sd, 1 / (2 * sd)};
-  return {sd, sd == 0 ? 0 : delta_error(powers, first, gradient)};
-}
-
-Estimate logit_kurtosis(const Moments& powers, std::size_t first) {
-  if (powers.count < 2) return {kNan, 0};
-  const double a1 = powers.mean[first];
-  const double a2 = powers.mean[first + 1];
-  const double a3 = powers.mean[first + 2];
-  const double a4 = powers.mean[first + 3];
-  const double m2 = a2 - a1 * a1;
-  const double m4 = a4 - 4 * a1 * a3 + 6 * a1 * a1 * a2 - 3 * a1 * a1 * a1 * a1;
-  if (m2 == 0) return {kNan, 0};
-  const double kurtosis = m4 / (m2 * m2);
-  // d kurtosis = d m4 / m2^2 - 2 kurtosis d m2 / m2, with d m2 = d a2 - 2 a1 d a1.
-  const double per_m4 = 1 / (m2 * m2);
-  const double per_m2 = -2 * kurtosis / m2;
-  const std::array gradient{
-      per_m4 * (-4 * a3 + 12 * a1 * a2 - 12 * a1 * a1 * a1) + per_m2 * (-2 * a1),
-      per_m4 * 6 * a1 * a1 + per_m2, per_m4 * -4 * a1, per_m4};
-  return {kurtosis, delta_error(powers, first, gradient)};
-}
-
-double student_quantile(std::int64_t queries) {
-  const boost::math::students_t distribution(static_cast<double>(queries - 1));
-  return boost::math::quantile(distribution, 0.975);
-}
-
-Interval wilson_interval(double fraction, std::int64_t queries) {
-  constexpr double kNormalQuantile = 1.959963984540054;
-  const auto n = static_cast<double>(queries);
-  const double z2 = kNormalQuantile * kNormalQuantile;
-  const double middle = (fraction + z2 / (2 * n)) / (1 + z2 / n);
-  const double half =
-      kNormalQuantile / (1 + z2 / n) * std::sqrt(fraction * (1 - fraction) / n + z2 / (4 * n * n));
-  return {fraction == 0 ? 0 : middle - half, fraction == 1 ? 1 : middle + half};
-}
 
 std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact) {
@@ -176,12 +106,13 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, con
         const Moments& powers = tally.moments[logit_group(experiment, s)];
         row.queries = powers.count;
         const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment) : 0);
-        fill_logit_statistic(*metric, scaling, cell.draw, powers, first, row);
+        const LogitPowers place{first, logit_centre(scaling, cell.draw)};
+        fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, powers, place), row);
       } else {
         const Moments& moments = tally.moments[metric_group(experiment, s, per_query)];
         row.queries = moments.count;
-        fill_per_query(*metric, moments, tally.counts.metrics[s * per_query_count + per_query],
-                       row);
+        fill_per_query(*metric, cell.draw.entries, moments,
+                       tally.counts.metrics[s * per_query_count + per_query], row);
         ++per_query;
       }
       fill_reference(references[m], row);

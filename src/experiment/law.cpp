@@ -36,6 +36,10 @@ void append_number(std::string& text, double number) {
   text.append(digits.data(), end).push_back(',');
 }
 
+bool has_moments(const Law& law, int order) {
+  return !law.row->moments_below || order < law.row->moments_below(law.parameters);
+}
+
 std::string identity_text(const Law& law) {
   std::string text(law.row->name);
   text.push_back('(');
@@ -69,6 +73,10 @@ ScoreMoments score_moments(const Entries& entries, std::int64_t d) {
   const double kurtosis_product = q.row->kurtosis(q.parameters) * k.row->kurtosis(k.parameters);
   return {size * q.mean * k.mean, std::sqrt(size * variance_per_entry),
           centred ? 3 + (kurtosis_product - 3) / size : std::numeric_limits<double>::quiet_NaN()};
+}
+
+bool has_moments(const Entries& entries, int order) {
+  return has_moments(entries.queries, order) && has_moments(entries.keys, order);
 }
 
 std::string identity_text(const Entries& entries) {

@@ -30,6 +30,8 @@ struct LawRow {
   double (*kurtosis)(std::span<const double> parameters);
   /// Fills `out` with independent draws of mean 0 and spread 1.
   void (*fill)(std::span<const double> parameters, RandomStream& words, std::span<double> out);
+  /// E|x|^k exists for k below this number; nullptr where every moment does.
+  double (*moments_below)(std::span<const double> parameters) = nullptr;
 };
 
 std::span<const LawRow> law_table();
@@ -68,6 +70,9 @@ struct ScoreMoments {
 /// d (sq^2 sk^2 + mu_q^2 sk^2 + mu_k^2 sq^2); for centred entries kurtosis 3 + (kq kk - 3) / d,
 /// NaN where the entries have a mean (no closed form is used).
 ScoreMoments score_moments(const Entries& entries, std::int64_t d);
+
+/// True where the score has an absolute moment of that order, 0 or above.
+bool has_moments(const Entries& entries, int order);
 
 /// A text that is equal exactly for laws that draw the same numbers, with every parameter in full.
 std::string identity_text(const Entries& entries);

@@ -45,6 +45,8 @@ struct MetricRow {
   HistogramAxis axis = HistogramAxis::kUnit;
   /// The exact mean over queries, where theory knows it; nullptr for others.
   double SoftmaxReference::*exact_mean = nullptr;
+  /// The order of the moments of scores that its standard error rests on; 0 where it is bounded.
+  int moments = 0;
 };
 
 std::span<const MetricRow> metric_table();

@@ -1,0 +1,40 @@
+// From an estimate and its standard error to a 95 % interval. Knows nothing of what was estimated.
+#pragma once
+
+#include <cstdint>
+
+namespace attnscale {
+
+/// An estimate with its standard error; NaN where either does not exist. A standard error of 0
+/// means that nothing varied.
+struct Estimate {
+  double value;
+  double std_error;
+};
+
+struct Interval {
+  double low;
+  double high;
+};
+
+/// Two-sided 95 % quantile of Student's t with `queries` - 1 degrees of freedom; queries >= 2.
+double student_quantile(std::int64_t queries);
+
+/// Value plus and minus Student's quantile times the standard error.
+Interval student_interval(const Estimate& estimate, std::int64_t queries);
+
+/// The same on the logarithm of value - floor, for numbers that are above `floor` and err further
+/// upwards than downwards. Student's interval where the value is not above the floor.
+Interval log_interval(const Estimate& estimate, double floor, std::int64_t queries);
+
+/// The interval of Clopper & Pearson (1934) of a fraction observed over `queries` queries: it holds
+/// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % where
+/// about one query in a run is counted.)
+Interval fraction_interval(double fraction, std::int64_t queries);
+
+/// The 95 % interval of the difference of two fractions observed over the same queries, after
+/// Agresti & Min (2005): half a query more in each cell of the table of pairs, so that it is never
+/// empty. `differing` is the fraction of queries that are in one class and not in the other.
+Interval paired_fraction_interval(double difference, double differing, std::int64_t queries);
+
+}  // namespace attnscale
