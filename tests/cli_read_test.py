@@ -20,15 +20,14 @@ CONFIG = {
     ],
 }
 # What each column holds where it holds anything.
-INTEGERS = {"seed", "d", "keys", "queries", "query", "key", "head", "component", "count", "d_exact"}
-TEXTS = {"run", "experiment", "entries", "scaling", "metric", "statistic", "status"}
-INTEGERS_ON_A_GRID = {"d_exact"}  # an exact crossing, a whole number or empty
+INTEGERS = {"seed", "d", "keys", "queries", "query", "key", "head", "component", "count"}
+TEXTS = {"run", "experiment", "entries", "scaling", "metric", "statistic", "baseline", "status"}
 
 
 def kind_of(column, values):
     if column in TEXTS:
         return "text"
-    if column in INTEGERS and not ("" in values or column in INTEGERS_ON_A_GRID):
+    if column in INTEGERS and "" not in values:
         return "integer"
     return "number"
 

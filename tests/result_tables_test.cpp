@@ -160,6 +160,23 @@ TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   EXPECT_EQ(to_csv(crossings_table(rows)), text);
 }
 
+TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
+  ContrastRow row;
+  row.key = key_of(4, "power");
+  row.key.scaling_value = -0.25;
+  row.metric = "top_weight";
+  row.baseline = "none";
+  row.queries = 10000;
+  row.estimate = -0.5;
+  row.std_error = 0.125;
+  row.ci_low = -0.75;
+  EXPECT_EQ(to_csv(contrasts_table({&row, 1})),
+            "run,seed,experiment,entries,entries_value,d,keys,metric,scaling,scaling_value,"
+            "baseline,queries,estimate,std_error,ci_low,ci_high\n"
+            "try_this,9007199254740991,softmax,normal,,4,8,top_weight,power,-0.25,none,10000,"
+            "-0.5,0.125,-0.75,\n");
+}
+
 TEST(GivenTables, HaveTheColumnsOthersRelyOnAndReadBackExactly) {
   const ScratchFolder folder;
   const WeightRow weight = {"lesson", 0, 1, "none", 2, 16, 8, 0.75, 0.1875};

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "app/config.h"
+#include "experiment/contrast.h"
 #include "experiment/crossings.h"
 #include "experiment/estimate.h"
 #include "experiment/given.h"
@@ -36,6 +37,7 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact));
+      append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
       append(results.histogram,
              histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
       append(results.samples, sample_cell(plan.config, plan.cells[cell]));

@@ -51,6 +51,16 @@ struct CrossingRow {
   std::string status;             ///< ok, below (already reached at the smallest d), not_reached
 };
 
+/// One line of contrasts.csv: a metric under one scaling less that under the baseline, from the
+/// same queries. A value that does not exist is empty.
+struct ContrastRow {
+  ResultKey key;
+  std::string metric;
+  std::string baseline;  ///< the experiment's first scaling
+  std::int64_t queries = 0;
+  std::optional<double> estimate, std_error, ci_low, ci_high;
+};
+
 /// One line of weights.csv: one key of one given query under one scaling. Indices from 0.
 struct WeightRow {
   std::string experiment;
@@ -90,6 +100,7 @@ struct HistogramRow {
 struct Results {
   std::vector<ResultRow> rows;
   std::vector<CrossingRow> crossings;
+  std::vector<ContrastRow> contrasts;
   std::vector<HistogramRow> histogram;
   std::vector<SampleRow> samples;
   std::vector<WeightRow> weights;

@@ -72,6 +72,25 @@ constexpr Column<CrossingRow> kCrossingColumns[] = {
     {"status", [](CrossingRow& r) -> Place { return &r.status; }},
 };
 
+constexpr Column<ContrastRow> kContrastColumns[] = {
+    {"run", [](ContrastRow& r) -> Place { return &r.key.run; }},
+    {"seed", [](ContrastRow& r) -> Place { return &r.key.seed; }},
+    {"experiment", [](ContrastRow& r) -> Place { return &r.key.experiment; }},
+    {"entries", [](ContrastRow& r) -> Place { return &r.key.entries; }},
+    {"entries_value", [](ContrastRow& r) -> Place { return &r.key.entries_value; }},
+    {"d", [](ContrastRow& r) -> Place { return &r.key.d; }},
+    {"keys", [](ContrastRow& r) -> Place { return &r.key.keys; }},
+    {"metric", [](ContrastRow& r) -> Place { return &r.metric; }},
+    {"scaling", [](ContrastRow& r) -> Place { return &r.key.scaling; }},
+    {"scaling_value", [](ContrastRow& r) -> Place { return &r.key.scaling_value; }},
+    {"baseline", [](ContrastRow& r) -> Place { return &r.baseline; }},
+    {"queries", [](ContrastRow& r) -> Place { return &r.queries; }},
+    {"estimate", [](ContrastRow& r) -> Place { return &r.estimate; }},
+    {"std_error", [](ContrastRow& r) -> Place { return &r.std_error; }},
+    {"ci_low", [](ContrastRow& r) -> Place { return &r.ci_low; }},
+    {"ci_high", [](ContrastRow& r) -> Place { return &r.ci_high; }},
+};
+
 constexpr Column<HistogramRow> kHistogramColumns[] = {
     {"run", [](HistogramRow& r) -> Place { return &r.key.run; }},
     {"seed", [](HistogramRow& r) -> Place { return &r.key.seed; }},
@@ -231,6 +250,9 @@ Table summary_table(std::span<const ResultRow> rows) {
 }
 Table crossings_table(std::span<const CrossingRow> rows) {
   return table_of(rows, kCrossingColumns);
+}
+Table contrasts_table(std::span<const ContrastRow> rows) {
+  return table_of(rows, kContrastColumns);
 }
 Table weights_table(std::span<const WeightRow> rows) {
   return table_of(rows, kWeightColumns);

@@ -25,6 +25,7 @@ Table samples_table(std::span<const SampleRow> rows);
 
 Table histogram_table(std::span<const HistogramRow> rows);
 Table crossings_table(std::span<const CrossingRow> rows);
+Table contrasts_table(std::span<const ContrastRow> rows);
 Table weights_table(std::span<const WeightRow> rows);
 Table outputs_table(std::span<const OutputRow> rows);
 

@@ -26,6 +26,9 @@ Table wide(const Results& results) {
 Table crossings(const Results& results) {
   return crossings_table(results.crossings);
 }
+Table contrasts(const Results& results) {
+  return contrasts_table(results.contrasts);
+}
 Table histogram(const Results& results) {
   return histogram_table(results.histogram);
 }
@@ -44,6 +47,7 @@ constexpr std::array kFiles{
     ResultFile{"wide.csv", Presence::kAlways, wide, to_csv},
     ResultFile{"summary.json", Presence::kAlways, summary, to_json},
     ResultFile{"crossings.csv", Presence::kAlways, crossings, to_csv},
+    ResultFile{"contrasts.csv", Presence::kWhereFilled, contrasts, to_csv},
     ResultFile{"histogram.csv", Presence::kWhereFilled, histogram, to_csv},
     ResultFile{"samples.csv", Presence::kWhereFilled, samples, to_csv},
     ResultFile{"weights.csv", Presence::kWhereFilled, weights, to_csv},
