@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "app/config.h"
+#include "experiment/carried_means.h"
 #include "experiment/contrast.h"
 #include "experiment/crossings.h"
 #include "experiment/estimate.h"
@@ -25,6 +26,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
+  CarriedMeans carried;
   Results results;
   std::size_t cell = 0;
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
@@ -36,7 +38,10 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
       append(results.outputs, std::move(given.outputs));
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
-      append(results.rows, estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact));
+      std::vector<ResultRow> rows =
+          estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact);
+      carried.look_at(experiment, rows, tallies[cell].counts);
+      append(results.rows, std::move(rows));
       append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
       append(results.histogram,
              histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
@@ -45,7 +50,9 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   }
   results.crossings = find_crossings(results.rows);
   add_exact_crossings(plan, exact, results.crossings);
-  return {std::move(results), exact.warnings()};
+  std::vector<std::string> warnings = exact.warnings();
+  append(warnings, carried.warnings());
+  return {std::move(results), std::move(warnings)};
 }
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

@@ -30,6 +30,12 @@ double middle_of(std::int32_t bin) {
   return std::bit_cast<double>(leading | (std::uint64_t{1} << (kDroppedBits - 1)));
 }
 
+// The value that a bin stands for. No value in [0, 1/2], and no finite value, has a bin above the
+// sign bit: it is a complement's.
+double value_of(std::int32_t bin) {
+  return bin > kSignBit ? 1 - middle_of(kComplementTop - bin) : middle_of(bin);
+}
+
 // Pages of 64 bins; the shifts of negative bins round down, as C++20 has it.
 std::int32_t page_of(std::int32_t bin) {
   return bin >> 6;
@@ -88,9 +94,7 @@ std::optional<double> QuantileSketch::quantile(double q) const {
     for (std::int32_t i = 0; i < kPageSize; ++i) {
       seen += counts[static_cast<std::size_t>(i)];
       if (seen < rank) continue;
-      const std::int32_t bin = page * kPageSize + i;
-      // No value in [0, 1/2], and no finite value, has a bin this high: it is a complement's.
-      return bin > kSignBit ? 1 - middle_of(kComplementTop - bin) : middle_of(bin);
+      return value_of(page * kPageSize + i);
     }
   }
   return std::nullopt;
@@ -105,6 +109,12 @@ std::vector<std::pair<std::int32_t, std::int64_t>> QuantileSketch::bins() const 
     }
   }
   return filled;
+}
+
+std::vector<std::pair<double, std::int64_t>> QuantileSketch::values() const {
+  std::vector<std::pair<double, std::int64_t>> values;
+  for (const auto& [bin, times] : bins()) values.emplace_back(value_of(bin), times);
+  return values;
 }
 
 QuantileSketch QuantileSketch::from_bins(

@@ -40,6 +40,9 @@ class QuantileSketch {
   /// empty.
   std::optional<double> quantile(double q) const;
 
+  /// The middle of each bin that holds something, ascending, and how many values it holds.
+  std::vector<std::pair<double, std::int64_t>> values() const;
+
   /// Bins that hold something, in ascending order of value, for storing and restoring a sketch.
   std::vector<std::pair<std::int32_t, std::int64_t>> bins() const;
   static QuantileSketch from_bins(const std::vector<std::pair<std::int32_t, std::int64_t>>& bins);
