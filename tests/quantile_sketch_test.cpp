@@ -143,6 +143,20 @@ TEST(QuantileSketch, MergesToTheSameInAnyOrder) {
   EXPECT_EQ(forwards.count(), 803);
 }
 
+TEST(QuantileSketch, IsTheSameWhateverOrderItsOctavesCameIn) {
+  const std::vector<double> values{3, 1e-200, -7, 1e100, 0, 5e3};
+  QuantileSketch upwards;
+  QuantileSketch downwards;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    upwards.add(values[i]);
+    downwards.add(values[values.size() - 1 - i]);
+  }
+  EXPECT_EQ(upwards, downwards);
+  EXPECT_EQ(upwards.quantile(0.5), downwards.quantile(0.5));
+  downwards.add(3);
+  EXPECT_NE(upwards, downwards);
+}
+
 TEST(QuantileSketch, IsRestoredFromItsBins) {
   QuantileSketch sketch = sketch_of(wide_values(300, 3));
   sketch.add(0);

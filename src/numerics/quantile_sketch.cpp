@@ -36,8 +36,8 @@ double value_of(std::int32_t bin) {
   return bin > kSignBit ? 1 - middle_of(kComplementTop - bin) : middle_of(bin);
 }
 
-// Pages of 64 bins; the shifts of negative bins round down, as C++20 has it.
-std::int32_t page_of(std::int32_t bin) {
+// The shifts of negative bins round down, as C++20 has it.
+std::int32_t octave_of(std::int32_t bin) {
   return bin >> 6;
 }
 std::size_t place_of(std::int32_t bin) {
@@ -46,21 +46,31 @@ std::size_t place_of(std::int32_t bin) {
 
 }  // namespace
 
+inline QuantileSketch::Page& QuantileSketch::page(std::int32_t octave) {
+  const std::int64_t index = std::int64_t{octave} - first_octave_;
+  if (index < 0 || index >= std::ssize(page_places_)) return new_page(octave);
+  const std::int32_t place = page_places_[static_cast<std::size_t>(index)];
+  return place == kNoPage ? new_page(octave) : pages_[static_cast<std::size_t>(place)];
+}
+
+QuantileSketch::Page& QuantileSketch::new_page(std::int32_t octave) {
+  if (page_places_.empty()) first_octave_ = octave;
+  if (octave < first_octave_) {
+    page_places_.insert(page_places_.begin(), static_cast<std::size_t>(first_octave_ - octave),
+                        kNoPage);
+    first_octave_ = octave;
+  }
+  const auto index = static_cast<std::size_t>(octave - first_octave_);
+  if (index >= page_places_.size()) page_places_.resize(index + 1, kNoPage);
+  page_places_[index] = static_cast<std::int32_t>(pages_.size());
+  return pages_.emplace_back();
+}
+
 template <typename BinAt>
 void QuantileSketch::add_bins(std::size_t count, const BinAt& bin_at) {
-  // Values crowd in a few octaves: their pages are looked up once.
-  struct Known {
-    std::int32_t page = 0;
-    Page* counts = nullptr;
-  };
-  std::array<Known, 32> known{};
   for (std::size_t i = 0; i < count; ++i) {
     const std::int32_t bin = bin_at(i);
-    Known& entry = known[static_cast<std::size_t>(page_of(bin)) % known.size()];
-    if (!entry.counts || entry.page != page_of(bin)) {
-      entry = {page_of(bin), &pages_[page_of(bin)]};
-    }
-    ++(*entry.counts)[place_of(bin)];
+    ++page(octave_of(bin))[place_of(bin)];
   }
   count_ += static_cast<std::int64_t>(count);
 }
@@ -72,15 +82,20 @@ void QuantileSketch::add(std::span<const double> values) {
 void QuantileSketch::add_with_complements(std::span<const double> values,
                                           std::span<const double> complements) {
   add_bins(values.size(), [&](std::size_t i) {
-    return values[i] <= complements[i] ? bin_of(values[i])
-                                       : kComplementTop - bin_of(complements[i]);
+    // Which of the two is smaller is anyone's guess: chosen without a branch.
+    const bool is_low = values[i] <= complements[i];
+    const std::int32_t bin = bin_of(is_low ? values[i] : complements[i]);
+    return is_low ? bin : kComplementTop - bin;
   });
 }
 
 void QuantileSketch::merge(const QuantileSketch& other) {
-  for (const auto& [page, theirs] : other.pages_) {
-    Page& ours = pages_[page];
-    for (std::size_t i = 0; i < theirs.size(); ++i) ours[i] += theirs[i];
+  for (std::size_t i = 0; i < other.page_places_.size(); ++i) {
+    const std::int32_t place = other.page_places_[i];
+    if (place == kNoPage) continue;
+    const Page& theirs = other.pages_[static_cast<std::size_t>(place)];
+    Page& ours = page(other.first_octave_ + static_cast<std::int32_t>(i));
+    for (std::size_t bin = 0; bin < theirs.size(); ++bin) ours[bin] += theirs[bin];
   }
   count_ += other.count_;
 }
@@ -90,22 +105,22 @@ std::optional<double> QuantileSketch::quantile(double q) const {
   const auto rank = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_))));
   std::int64_t seen = 0;
-  for (const auto& [page, counts] : pages_) {
-    for (std::int32_t i = 0; i < kPageSize; ++i) {
-      seen += counts[static_cast<std::size_t>(i)];
-      if (seen < rank) continue;
-      return value_of(page * kPageSize + i);
-    }
+  for (const auto& [bin, times] : bins()) {
+    seen += times;
+    if (seen >= rank) return value_of(bin);
   }
   return std::nullopt;
 }
 
 std::vector<std::pair<std::int32_t, std::int64_t>> QuantileSketch::bins() const {
   std::vector<std::pair<std::int32_t, std::int64_t>> filled;
-  for (const auto& [page, counts] : pages_) {
-    for (std::int32_t i = 0; i < kPageSize; ++i) {
-      const std::int64_t times = counts[static_cast<std::size_t>(i)];
-      if (times != 0) filled.emplace_back(page * kPageSize + i, times);
+  for (std::size_t i = 0; i < page_places_.size(); ++i) {
+    if (page_places_[i] == kNoPage) continue;
+    const Page& counts = pages_[static_cast<std::size_t>(page_places_[i])];
+    const std::int32_t first_bin = (first_octave_ + static_cast<std::int32_t>(i)) * kPageSize;
+    for (std::int32_t place = 0; place < kPageSize; ++place) {
+      const std::int64_t times = counts[static_cast<std::size_t>(place)];
+      if (times != 0) filled.emplace_back(first_bin + place, times);
     }
   }
   return filled;
@@ -121,7 +136,7 @@ QuantileSketch QuantileSketch::from_bins(
     const std::vector<std::pair<std::int32_t, std::int64_t>>& bins) {
   QuantileSketch sketch;
   for (const auto& [bin, times] : bins) {
-    sketch.pages_[page_of(bin)][place_of(bin)] += times;
+    sketch.page(octave_of(bin))[place_of(bin)] += times;
     sketch.count_ += times;
   }
   return sketch;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -47,17 +46,27 @@ class QuantileSketch {
   std::vector<std::pair<std::int32_t, std::int64_t>> bins() const;
   static QuantileSketch from_bins(const std::vector<std::pair<std::int32_t, std::int64_t>>& bins);
 
-  friend bool operator==(const QuantileSketch&, const QuantileSketch&) = default;
+  /// Equal where they hold the same counts.
+  friend bool operator==(const QuantileSketch& a, const QuantileSketch& b) {
+    return a.bins() == b.bins();
+  }
 
  private:
   static constexpr std::int32_t kPageSize = 64;
+  static constexpr std::int32_t kNoPage = -1;
   using Page = std::array<std::int64_t, kPageSize>;
 
   template <typename BinAt>
   void add_bins(std::size_t count, const BinAt& bin_at);
 
+  /// The counts of an octave: new ones where it has had no value yet.
+  Page& page(std::int32_t octave);
+  Page& new_page(std::int32_t octave);
+
   std::int64_t count_ = 0;
-  std::map<std::int32_t, Page> pages_;
+  std::vector<Page> pages_;                // in the order in which they were needed
+  std::int32_t first_octave_ = 0;          // the lowest that has had a value
+  std::vector<std::int32_t> page_places_;  // from first_octave_ on: place in pages_, or kNoPage
 };
 
 }  // namespace attnscale
