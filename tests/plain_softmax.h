@@ -87,12 +87,12 @@ inline std::vector<std::vector<double>> random_rows(std::size_t queries, std::si
 
 /// The kernel's sums of rows of equal length, fed `tile` keys at a time; lanes past the last query
 /// hold 1e3, so that one that leaked into a query would show.
-inline std::vector<SoftmaxQuery> kernel_sums(const std::vector<std::vector<double>>& rows,
-                                             std::size_t tile) {
+inline SoftmaxSums kernel_group(const std::vector<std::vector<double>>& rows, std::size_t tile,
+                                SoftmaxLevel level = SoftmaxLevel::kPowers) {
   const std::size_t keys = rows.front().size();
   const auto stride = static_cast<std::size_t>(padded(std::ssize(rows)));
   SoftmaxSums sums;
-  sums.start(std::ssize(rows));
+  sums.start(std::ssize(rows), level);
   for (std::size_t first = 0; first < keys; first += tile) {
     const std::size_t count = std::min(tile, keys - first);
     std::vector<double> logits(count * stride, 1e3);
@@ -104,6 +104,13 @@ inline std::vector<SoftmaxQuery> kernel_sums(const std::vector<std::vector<doubl
     sums.add_keys(logits, static_cast<std::int64_t>(count));
   }
   sums.finish();
+  return sums;
+}
+
+/// The same, query by query.
+inline std::vector<SoftmaxQuery> kernel_sums(const std::vector<std::vector<double>>& rows,
+                                             std::size_t tile) {
+  const SoftmaxSums sums = kernel_group(rows, tile);
   std::vector<SoftmaxQuery> finished;
   for (std::int64_t query = 0; query < std::ssize(rows); ++query) {
     finished.push_back(sums.query(query));

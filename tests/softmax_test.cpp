@@ -270,5 +270,38 @@ TEST(SoftmaxSums, StartOverForgetsWhatWasSeen) {
   EXPECT_EQ(sums.query(0).rest, 0);
 }
 
+TEST(SoftmaxSums, TakeEveryExponentialWithinElevenTenthsOfAUnit) {
+  constexpr std::size_t kQueries = 20000;
+  Rows rows(kQueries, std::vector<double>{0, 0});
+  for (std::size_t query = 0; query < kQueries; ++query) {
+    const double share = (static_cast<double>(query) + 0.5) / kQueries;
+    rows[query][1] = -708 * share * share * share;
+  }
+  const std::vector<SoftmaxQuery> found = kernel_sums(rows, 2);
+  for (std::size_t query = 0; query < kQueries; ++query) {
+    const long double expected = std::exp(static_cast<long double>(rows[query][1]));
+    const double unit =
+        std::nextafter(static_cast<double>(expected), 2.0) - static_cast<double>(expected);
+    EXPECT_LE(std::abs(found[query].rest - expected), 1.1L * unit) << rows[query][1];
+  }
+}
+
+TEST(SoftmaxSums, HoldNothingBeyondTheirLevel) {
+  SoftmaxSums sums;
+  const auto feed = [&](SoftmaxLevel level) {
+    sums.start(1, level);
+    for (int tile = 0; tile < 2; ++tile) sums.add_keys(std::vector<double>(16, tile), 2);
+    sums.finish();
+    return sums.query(0);
+  };
+  EXPECT_EQ(feed(SoftmaxLevel::kPowers).rest, 1 + 2 * std::exp(-1.0));
+  const SoftmaxQuery weights = feed(SoftmaxLevel::kWeights);
+  EXPECT_EQ(weights.rest, 1 + 2 * std::exp(-1.0));
+  EXPECT_TRUE(std::isnan(weights.rest_power2) && std::isnan(weights.log_total));
+  const SoftmaxQuery entropy = feed(SoftmaxLevel::kEntropy);
+  EXPECT_TRUE(std::isnan(entropy.rest_power4));
+  EXPECT_DOUBLE_EQ(entropy.log_total, std::log1p(entropy.rest));
+}
+
 }  // namespace
 }  // namespace attnscale

@@ -13,26 +13,12 @@
 #define ATTNSCALE_NUMERICS_BOX_MULLER_INL_H_
 #endif
 
+#include "numerics/polynomial-inl.h"
 #include "numerics/threefry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnscale {
 namespace HWY_NAMESPACE {
-
-/// c[0] + c[1] x + ..., even and odd terms side by side, every step one fused multiply-add.
-template <std::size_t kCoefficients>
-HWY_INLINE Doubles polynomial(Doubles x, const double (&c)[kCoefficients]) {
-  const DoubleLanes tag;
-  const Doubles x2 = hn::Mul(x, x);
-  Doubles last = hn::Set(tag, c[kCoefficients - 1]);
-  Doubles other = hn::Set(tag, c[kCoefficients - 2]);
-  for (std::size_t i = kCoefficients - 2; i-- > 0;) {
-    const Doubles sum = hn::MulAdd(last, x2, hn::Set(tag, c[i]));
-    last = other;
-    other = sum;
-  }
-  return hn::MulAdd(last, x, other);
-}
 
 /// -2 ln(x 2^-kExponent) for positive normal x, to a few units in the last place also near 0.
 ///

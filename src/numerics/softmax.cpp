@@ -1,7 +1,7 @@
 #include "numerics/softmax.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/softmax.cpp"
@@ -10,32 +10,31 @@
 #include <hwy/foreach_target.h>
 //
 #include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+
+#include "numerics/exponential-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnscale {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Lanes = hn::CappedTag<double, kLanes>;
-using Vector = hn::Vec<Lanes>;
-
 // Columns of SoftmaxSums, in the order of SoftmaxQuery.
 enum Column : std::size_t { kTop, kNext, kMaxAbs, kRest, kRest2, kRest3, kRest4, kGap, kLog };
 
 struct Sums {
-  Vector top, rest, rest2, rest3, rest4, gap;
+  Doubles top, rest, rest2, rest3, rest4, gap;
 };
 
 // Makes the sums relative to a higher top, to which the old top is one more key of the rest.
 // Where the top stays (`drop` is 0), `fades` is false and nothing changes.
-HWY_INLINE void lower(Lanes tag, hn::Mask<Lanes> fades, Vector new_top, Sums& s) {
-  const Vector one = hn::Set(tag, 1.0);
-  const Vector drop = hn::IfThenElseZero(fades, hn::Sub(new_top, s.top));
-  const Vector fade = hn::Exp(tag, hn::Neg(drop));
-  const Vector fade2 = hn::Mul(fade, fade);
-  const auto choose = [&](Vector faded, Vector kept) { return hn::IfThenElse(fades, faded, kept); };
-  const Vector with_old_top = hn::Add(s.rest, one);
+HWY_INLINE void lower(DoubleLanes tag, hn::Mask<DoubleLanes> fades, Doubles new_top, Sums& s) {
+  const Doubles one = hn::Set(tag, 1.0);
+  const Doubles drop = hn::IfThenElseZero(fades, hn::Sub(new_top, s.top));
+  const Doubles fade = exp_of_negative(hn::Neg(drop));
+  const Doubles fade2 = hn::Mul(fade, fade);
+  const auto choose = [&](Doubles faded, Doubles kept) {
+    return hn::IfThenElse(fades, faded, kept);
+  };
+  const Doubles with_old_top = hn::Add(s.rest, one);
   s.gap = choose(hn::Mul(fade, hn::MulAdd(drop, with_old_top, s.gap)), s.gap);
   s.rest = choose(hn::Mul(fade, with_old_top), s.rest);
   s.rest2 = choose(hn::Mul(fade2, hn::Add(s.rest2, one)), s.rest2);
@@ -45,20 +44,20 @@ HWY_INLINE void lower(Lanes tag, hn::Mask<Lanes> fades, Vector new_top, Sums& s)
 }
 
 void add_keys(const double* HWY_RESTRICT logits, std::size_t keys, std::size_t stride, bool first,
-              double* HWY_RESTRICT columns) {
-  const Lanes tag;
-  const Vector zero = hn::Zero(tag);
-  const Vector lowest = hn::Neg(hn::Inf(tag));
+              bool powers, double* HWY_RESTRICT columns) {
+  const DoubleLanes tag;
+  const Doubles zero = hn::Zero(tag);
+  const Doubles lowest = hn::Neg(hn::Inf(tag));
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
     const auto column = [&](std::size_t index) { return columns + index * stride + query; };
 
     // 1. Largest and second largest logit.
-    Vector top = first ? lowest : hn::LoadU(tag, column(kTop));
-    Vector next = first ? lowest : hn::LoadU(tag, column(kNext));
-    Vector max_abs = first ? zero : hn::LoadU(tag, column(kMaxAbs));
-    const Vector old_top = top;
+    Doubles top = first ? lowest : hn::LoadU(tag, column(kTop));
+    Doubles next = first ? lowest : hn::LoadU(tag, column(kNext));
+    Doubles max_abs = first ? zero : hn::LoadU(tag, column(kMaxAbs));
+    const Doubles old_top = top;
     for (std::size_t key = 0; key < keys; ++key) {
-      const Vector logit = hn::LoadU(tag, logits + key * stride + query);
+      const Doubles logit = hn::LoadU(tag, logits + key * stride + query);
       next = hn::Max(next, hn::Min(top, logit));
       top = hn::Max(top, logit);
       max_abs = hn::Max(max_abs, hn::Abs(logit));
@@ -66,7 +65,7 @@ void add_keys(const double* HWY_RESTRICT logits, std::size_t keys, std::size_t s
 
     // 2. What was summed so far, relative to the new top.
     Sums s{top, zero, zero, zero, zero, zero};
-    hn::Mask<Lanes> top_is_separated = hn::MaskFromVec(zero);
+    hn::Mask<DoubleLanes> top_is_separated = hn::MaskFromVec(zero);
     if (!first) {
       s = {old_top,
            hn::LoadU(tag, column(kRest)),
@@ -81,34 +80,36 @@ void add_keys(const double* HWY_RESTRICT logits, std::size_t keys, std::size_t s
 
     // 3. One exponential per key; the first key that equals the top is the one left out.
     for (std::size_t key = 0; key < keys; ++key) {
-      const Vector logit = hn::LoadU(tag, logits + key * stride + query);
+      const Doubles logit = hn::LoadU(tag, logits + key * stride + query);
       const auto is_top = hn::AndNot(top_is_separated, hn::Eq(logit, top));
       top_is_separated = hn::Or(top_is_separated, is_top);
-      const Vector difference = hn::Sub(logit, top);
-      const Vector e = hn::IfThenZeroElse(is_top, hn::Exp(tag, difference));
-      const Vector e2 = hn::Mul(e, e);
+      const Doubles difference = hn::Sub(logit, top);
+      const Doubles e = hn::IfThenZeroElse(is_top, exp_of_negative(difference));
       s.rest = hn::Add(s.rest, e);
+      s.gap = hn::NegMulAdd(e, difference, s.gap);
+      if (!powers) continue;
+      const Doubles e2 = hn::Mul(e, e);
       s.rest2 = hn::Add(s.rest2, e2);
       s.rest3 = hn::MulAdd(e2, e, s.rest3);
       s.rest4 = hn::MulAdd(e2, e2, s.rest4);
-      s.gap = hn::NegMulAdd(e, difference, s.gap);
     }
 
     hn::StoreU(top, tag, column(kTop));
     hn::StoreU(next, tag, column(kNext));
     hn::StoreU(max_abs, tag, column(kMaxAbs));
     hn::StoreU(s.rest, tag, column(kRest));
+    hn::StoreU(s.gap, tag, column(kGap));
+    if (!powers) continue;
     hn::StoreU(s.rest2, tag, column(kRest2));
     hn::StoreU(s.rest3, tag, column(kRest3));
     hn::StoreU(s.rest4, tag, column(kRest4));
-    hn::StoreU(s.gap, tag, column(kGap));
   }
 }
 
 void finish(std::size_t stride, double* HWY_RESTRICT columns) {
-  const Lanes tag;
+  const DoubleLanes tag;
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
-    const Vector rest = hn::LoadU(tag, columns + kRest * stride + query);
+    const Doubles rest = hn::LoadU(tag, columns + kRest * stride + query);
     hn::StoreU(hn::Log1p(tag, rest), tag, columns + kLog * stride + query);
   }
 }
@@ -116,10 +117,10 @@ void finish(std::size_t stride, double* HWY_RESTRICT columns) {
 // exponentials[i] = exp(logits[i] - top); `padded_count` is a multiple of kLanes.
 void exponentials_below(const double* HWY_RESTRICT logits, std::size_t padded_count, double top,
                         double* HWY_RESTRICT exponentials) {
-  const Lanes tag;
+  const DoubleLanes tag;
   for (std::size_t i = 0; i < padded_count; i += hn::Lanes(tag)) {
-    const Vector difference = hn::Sub(hn::LoadU(tag, logits + i), hn::Set(tag, top));
-    hn::StoreU(hn::Exp(tag, difference), tag, exponentials + i);
+    const Doubles difference = hn::Sub(hn::LoadU(tag, logits + i), hn::Set(tag, top));
+    hn::StoreU(exp_of_negative(difference), tag, exponentials + i);
   }
 }
 
@@ -136,37 +137,29 @@ HWY_EXPORT(exponentials_below);
 
 namespace {
 constexpr std::size_t kColumns = 9;
-}
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+}  // namespace
 
-bool is_finite(const SoftmaxQuery& query) {
-  // A NaN may escape the other sums: a maximum drops it, and its exponential is 0. Its difference
-  // to the top does not, nor does an infinite one times 0.
-  return std::isfinite(query.rest_gap) && std::isfinite(query.max_abs);
-}
-
-void SoftmaxSums::start(std::int64_t queries) {
+void SoftmaxSums::start(std::int64_t queries, SoftmaxLevel level) {
   queries_ = queries;
-  stride_ = padded(queries);
   empty_ = true;
-  columns_.resize(kColumns * static_cast<std::size_t>(stride_));
+  if (padded(queries) == stride_ && level == level_) return;
+  stride_ = padded(queries);
+  level_ = level;
+  // Columns beyond the level are never written.
+  columns_.assign(kColumns * static_cast<std::size_t>(stride_), kNan);
 }
 
 void SoftmaxSums::add_keys(std::span<const double> logits, std::int64_t keys) {
   HWY_DYNAMIC_DISPATCH(add_keys)
   (logits.data(), static_cast<std::size_t>(keys), static_cast<std::size_t>(stride_), empty_,
-   columns_.data());
+   level_ >= SoftmaxLevel::kPowers, columns_.data());
   empty_ = false;
 }
 
 void SoftmaxSums::finish() {
+  if (level_ < SoftmaxLevel::kEntropy) return;
   HWY_DYNAMIC_DISPATCH(finish)(static_cast<std::size_t>(stride_), columns_.data());
-}
-
-SoftmaxQuery SoftmaxSums::query(std::int64_t index) const {
-  const auto at = [&](std::size_t column) {
-    return columns_[column * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(index)];
-  };
-  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
 }
 
 std::vector<Weight> softmax_weights(std::span<const double> logits) {

@@ -3,6 +3,7 @@
 // depend on the width of the machine's vectors. Knows nothing of scalings or metrics.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,31 +26,48 @@ struct SoftmaxQuery {
   double log_total;    ///< log(1 + rest)
 };
 
+/// How much of SoftmaxQuery is summed; each level has what those before it have.
+enum class SoftmaxLevel {
+  kWeights,  ///< all but the two below, which are NaN
+  kEntropy,  ///< log_total
+  kPowers,   ///< rest_power2 to rest_power4
+};
+
 /// True where every logit of the query was finite.
-bool is_finite(const SoftmaxQuery& query);
+inline bool is_finite(const SoftmaxQuery& query) {
+  // A NaN may escape the other sums: a maximum drops it, and its exponential is 0. Its difference
+  // to the top does not, nor does an infinite one times 0.
+  return std::isfinite(query.rest_gap) && std::isfinite(query.max_abs);
+}
 
 /// Running sums of a group of queries, fed with tiles of keys in order; keys may come in any
 /// number of tiles, so that memory does not grow with them. Structure of arrays of length stride.
 class SoftmaxSums {
  public:
   /// Starts over for a group of `queries` queries that have seen no key.
-  void start(std::int64_t queries);
+  void start(std::int64_t queries, SoftmaxLevel level = SoftmaxLevel::kPowers);
 
   /// Takes `keys` more logits of every query: logits[key * stride + query], where stride is
   /// padded(queries). Lanes past the last query must hold finite numbers and are ignored.
   void add_keys(std::span<const double> logits, std::int64_t keys);
 
-  /// Ends the group: fills log_total.
+  /// Ends the group.
   void finish();
 
   std::int64_t queries() const { return queries_; }
 
   /// The finished sums of one query of the group.
-  SoftmaxQuery query(std::int64_t index) const;
+  SoftmaxQuery query(std::int64_t index) const {
+    const auto at = [&](std::int64_t column) {
+      return columns_[static_cast<std::size_t>(column * stride_ + index)];
+    };
+    return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+  }
 
  private:
   std::int64_t queries_ = 0;
   std::int64_t stride_ = 0;
+  SoftmaxLevel level_ = SoftmaxLevel::kPowers;
   bool empty_ = true;
   std::vector<double> columns_;  // kColumns columns of stride_ doubles, in SoftmaxQuery's order
 };

@@ -24,9 +24,7 @@ namespace attnscale {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using DoubleLanes = hn::CappedTag<double, kLanes>;
 using WordLanes = hn::CappedTag<std::uint64_t, kLanes>;
-using Doubles = hn::Vec<DoubleLanes>;
 using Words = hn::Vec<WordLanes>;
 
 /// Four words of every lane: a counter, or what becomes of it.
