@@ -131,6 +131,22 @@ TEST(MeasureBlock, IsAFunctionOfSeedCellAndBlock) {
   EXPECT_NE(top_weights(1, 2), top_weights(2, 2));
 }
 
+TEST(BlockMeasurer, RemembersNothingOfTheBlocksBefore) {
+  Experiment experiment = drawn_experiment("direct", 6, 5, 2050);
+  experiment.metrics = metric_rows({"logit_sd", "top_weight", "jacobian_norm"});
+  experiment.histogram = {"logit", "top_weight"};
+  const Cell cell = cell_of(experiment);
+  BlockMeasurer measurer(experiment, cell, kSeed);
+  for (const std::int64_t block : {0, 2, 1}) {  // the last one, of 2 queries, in between
+    const BlockValues* const values = measurer.measure(block);
+    const auto alone = measure_block(experiment, cell, kSeed, block);
+    EXPECT_EQ(values->metrics, alone->metrics);
+    EXPECT_EQ(values->complements, alone->complements);
+    EXPECT_EQ(values->logit_powers, alone->logit_powers);
+    EXPECT_EQ(values->histograms, alone->histograms);
+  }
+}
+
 TEST(MeasureBlock, CountsEveryScoreOnceAndNoPadding) {
   Experiment experiment = drawn_experiment("boost", 4, 3, 13);
   experiment.histogram = {"score", "top_weight", "logit"};

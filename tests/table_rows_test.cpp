@@ -226,6 +226,26 @@ TEST(EveryMetric, AgreesWithItsPlainFormula) {
   }
 }
 
+// What a level leaves out is NaN, and a formula that looked at it would be.
+TEST(EveryMetric, NeedsNoMoreOfTheSoftmaxThanItsLevel) {
+  const auto rows = random_rows(11, 5, 4);
+  const std::vector<SoftmaxQuery> everything = kernel_sums(rows, 2);
+  const QueryContext context{5, 0.375, 0.5};
+  for (const MetricRow& row : metric_table()) {
+    if (row.kind == MetricKind::kLogitStatistic) continue;
+    SCOPED_TRACE(row.name);
+    const SoftmaxSums sums = kernel_group(rows, 2, row.level);
+    std::vector<double> column(rows.size());
+    for (const QueryFormula& formula : {row.measure, row.complement}) {
+      if (!formula) continue;
+      formula(sums, context, column);
+      for (std::size_t query = 0; query < rows.size(); ++query) {
+        EXPECT_EQ(column[query], formula(everything[query], context));
+      }
+    }
+  }
+}
+
 TEST(EveryMetric, KeepsItsDigitsWhereOneWeightRoundsToOne) {
   // softmax(40, 0): p = 4.248354255291589e-18 beside the top.
   const double small = 4.248354255291589e-18;
@@ -247,7 +267,7 @@ TEST(EveryMetric, KeepsItsDigitsWhereOneWeightRoundsToOne) {
 TEST(EveryMetric, SaysWhatItIs) {
   for (const MetricRow& row : metric_table()) {
     SCOPED_TRACE(row.name);
-    EXPECT_EQ(row.measure != nullptr, row.kind == MetricKind::kPerQuery);
+    EXPECT_EQ(static_cast<bool>(row.measure), row.kind == MetricKind::kPerQuery);
     EXPECT_TRUE(row.unit == "1" || row.unit == "nat" || row.unit == "logit") << row.unit;
     EXPECT_TRUE(is_one_line_of_help(row.title));
   }

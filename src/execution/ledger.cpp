@@ -14,9 +14,7 @@ std::int64_t queries_in(const Cell& cell, const BlockSet& blocks) {
 void CellLedger::add(std::int64_t block, const BlockValues& values) {
   done.add({block, block + 1});
   tree.add({0, block}, moments_of(values));
-  CellCounts block_counts;
-  block_counts.add(values);
-  counts.merge(block_counts);
+  counts.add(values);
 }
 
 void CellLedger::merge(const CellLedger& other) {

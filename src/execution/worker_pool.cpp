@@ -10,9 +10,10 @@ CellLedger measure_span(const Plan& plan, const Span& span, const WorkerTasks& t
                         const StopSignal& stop) {
   const Cell& cell = plan.cells[span.cell];
   const Experiment& experiment = plan.config.experiments[cell.experiment];
+  BlockMeasurer measurer(experiment, cell, plan.config.seed);
   CellLedger part;
   for (std::int64_t block = span.blocks.first; block < span.blocks.last; ++block) {
-    const auto values = measure_block(experiment, cell, plan.config.seed, block, stop);
+    const BlockValues* const values = measurer.measure(block, stop);
     if (!values) break;
     part.add(block, *values);
     if (tasks.progress) tasks.progress(span.cell, values->queries);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "experiment/plan.h"
+#include "numerics/power_sums.h"
+#include "numerics/softmax.h"
 
 namespace attnscale {
 
@@ -38,7 +40,44 @@ struct BlockValues {
 /// Asked between tiles; true abandons the block.
 using StopSignal = std::function<bool()>;
 
-/// Measures block `block` of a drawn cell. Nothing where `stop` said so.
+/// Measures blocks of one drawn cell one after another, in memory that it keeps from block to
+/// block: to ask the system for it again would take as long as the softmax. What it measures of a
+/// block depends on no other block.
+class BlockMeasurer {
+ public:
+  /// `experiment` and `cell` must outlive the measurer.
+  BlockMeasurer(const Experiment& experiment, const Cell& cell, std::uint64_t seed);
+
+  /// What was measured of block `block`, until the next call; nullptr where `stop` said so.
+  const BlockValues* measure(std::int64_t block, const StopSignal& stop = nullptr);
+
+ private:
+  /// Where the softmax of one scaling stands within the current group of queries.
+  struct ScalingState {
+    double logit_per_score = 0;
+    double centre = 0;
+    SoftmaxSums softmax;
+    PowerSums powers;
+  };
+
+  void start_block(std::int64_t queries);
+  void add_tile(const ScoreTile& tile);
+  void measure_group(std::int64_t first_query, std::size_t scaling);
+  void count_tile(std::size_t scaling, const ScoreTile& tile);
+  void count_metrics();
+
+  const Experiment& experiment_;
+  const Cell& cell_;
+  std::uint64_t seed_;
+  std::vector<const MetricRow*> metrics_;
+  SoftmaxLevel level_ = SoftmaxLevel::kWeights;
+  int powers_;
+  std::vector<ScalingState> states_;
+  std::vector<double> logits_;
+  BlockValues values_;
+};
+
+/// Measures one block. Nothing where `stop` said so.
 std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
                                          std::uint64_t seed, std::int64_t block,
                                          const StopSignal& stop = nullptr);

@@ -30,18 +30,54 @@ struct QueryContext {
   double saturated_above;  ///< threshold of the metric `saturated`
 };
 
+/// A number of one query, and of every query of a group by the same formula.
+class QueryFormula {
+ public:
+  using OfQuery = double (*)(const SoftmaxQuery& query, const QueryContext& context);
+
+  constexpr QueryFormula() = default;
+
+  /// The formula as a constant, so that the loop over queries holds it instead of calling it.
+  template <OfQuery kFormula>
+  static constexpr QueryFormula of() {
+    QueryFormula formula;
+    formula.of_query_ = kFormula;
+    formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext& context, double* out) {
+      for (std::int64_t i = 0; i < sums.queries(); ++i) out[i] = kFormula(sums.query(i), context);
+    };
+    return formula;
+  }
+
+  /// False where the metric has no such number.
+  explicit operator bool() const { return of_query_ != nullptr; }
+
+  double operator()(const SoftmaxQuery& query, const QueryContext& context) const {
+    return of_query_(query, context);
+  }
+
+  /// Fills `out`, of length sums.queries().
+  void operator()(const SoftmaxSums& sums, const QueryContext& context,
+                  std::span<double> out) const {
+    of_queries_(sums, context, out.data());
+  }
+
+ private:
+  OfQuery of_query_ = nullptr;
+  void (*of_queries_)(const SoftmaxSums& sums, const QueryContext& context, double* out) = nullptr;
+};
+
 struct MetricRow {
   std::string_view name;
   std::string_view unit;   ///< "1", "nat" or "logit"
   std::string_view help;   ///< one line, with the formula
   std::string_view title;  ///< heading of a table, in the lesson's words
   MetricKind kind = MetricKind::kPerQuery;
-  /// The number of one query; nullptr for a statistic of logits.
-  double (*measure)(const SoftmaxQuery& query, const QueryContext& context) = nullptr;
-  /// 1 - measure without cancellation, for numbers that crowd at 1; nullptr for others.
-  double (*complement)(const SoftmaxQuery& query, const QueryContext& context) = nullptr;
-  bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
-  bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
+  QueryFormula measure = {};  ///< the number of a query; none for a statistic of logits
+  /// 1 - measure without cancellation, for numbers that crowd at 1; none for others.
+  QueryFormula complement = {};
+  SoftmaxLevel level = SoftmaxLevel::kWeights;  ///< what the formulas look at
+  bool needs_two_keys = false;                  ///< says nothing with one key, whose weight is 1
+  bool is_fraction = false;                     ///< 0 or 1 per query: its mean is a fraction
   HistogramAxis axis = HistogramAxis::kUnit;
   /// The exact mean over queries, where theory knows it; nullptr for others.
   double SoftmaxReference::*exact_mean = nullptr;

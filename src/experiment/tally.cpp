@@ -1,8 +1,12 @@
 #include "experiment/tally.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <functional>
+#include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace attnscale {
 namespace {
@@ -28,18 +32,37 @@ Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size
   return moments_of(columns);
 }
 
-bool is_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+// Smallest and largest number of a column; nothing where one of them is not finite.
+std::optional<std::pair<double, double>> extremes_of(std::span<const double> values) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors
+  std::array<double, kParts> low;
+  std::array<double, kParts> high;
+  std::array<double, kParts> zero{};  // not zero once a number was not finite
+  low.fill(kInfinity);
+  high.fill(-kInfinity);
+  const auto take = [&](std::size_t part, double value) {
+    low[part] = value < low[part] ? value : low[part];
+    high[part] = value > high[part] ? value : high[part];
+    zero[part] += value - value;
+  };
+  std::size_t i = 0;
+  for (; i + kParts <= values.size(); i += kParts) {
+    for (std::size_t part = 0; part < kParts; ++part) take(part, values[i + part]);
+  }
+  for (; i < values.size(); ++i) take(0, values[i]);
+  if (std::ranges::any_of(zero, [](double part) { return part != 0; })) return std::nullopt;
+  return std::pair{std::ranges::min(low), std::ranges::max(high)};
 }
 
 // A column with a number that is not finite is left out: the moments carry that, and the line is
 // `nonfinite`.
 void add_column(std::span<const double> values, std::span<const double> complements,
                 MetricCounts& counts) {
-  if (!is_finite(values)) return;
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  counts.min = std::min(counts.min, *low);
-  counts.max = std::max(counts.max, *high);
+  const auto extremes = extremes_of(values);
+  if (!extremes) return;
+  counts.min = std::min(counts.min, extremes->first);
+  counts.max = std::max(counts.max, extremes->second);
   if (complements.empty()) {
     counts.sketch.add(values);
   } else {

@@ -32,9 +32,4 @@ void PowerSums::add_keys(std::span<const double> logits, std::int64_t keys, doub
   }
 }
 
-double PowerSums::mean(std::size_t k, std::int64_t index) const {
-  return sums_[k * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(index)] /
-         static_cast<double>(keys_);
-}
-
 }  // namespace attnscale

@@ -19,7 +19,11 @@ class PowerSums {
   void add_keys(std::span<const double> logits, std::int64_t keys, double centre);
 
   /// Mean over the keys seen of power k + 1 of query `index`.
-  double mean(std::size_t k, std::int64_t index) const;
+  double mean(std::size_t k, std::int64_t index) const {
+    const std::size_t place =
+        k * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(index);
+    return sums_[place] / static_cast<double>(keys_);
+  }
 
  private:
   std::int64_t stride_ = 0;
