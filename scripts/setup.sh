@@ -5,13 +5,14 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: scripts/setup.sh [--tests] [CMAKE_OPTION...]
+usage: scripts/setup.sh [--tests | --bench] [CMAKE_OPTION...]
 
 Installs what is missing of scripts/packages.txt, with sudo where not root, and
 builds attnscale (Release) in build/. Quiet where nothing is to be done, safe to
 run again, from any folder.
 
   --tests        also what the tests need, and the tests themselves
+  --bench        also what scripts/bench.sh needs, and its programs
   CMAKE_OPTION   passed to cmake, such as -DCMAKE_CXX_COMPILER=clang++
 END
 }
@@ -97,21 +98,23 @@ quietly() {
   fi
 }
 
+# Builds what $1 names, one or more targets.
 build() {
-  local targets=$1
+  local names
+  read -ra names <<< "$1"
   shift
   mkdir -p build
   local generator=()
   # A build folder keeps the generator it was made with.
   [[ -f build/CMakeCache.txt ]] || generator=(-G Ninja)
-  if [[ $targets == all ]]; then
+  if [[ ${names[0]} == all ]]; then
     quietly cmake "${generator[@]}" -B build -DATTNSCALE_BUILD_TESTS=ON "$@"
   elif [[ -f build/CMakeCache.txt ]]; then
     quietly cmake -B build "$@"
   else
     quietly cmake "${generator[@]}" -B build -DATTNSCALE_BUILD_TESTS=OFF "$@"
   fi
-  quietly cmake --build build --parallel "$(nproc)" --target "$targets"
+  quietly cmake --build build --parallel "$(nproc)" --target "${names[@]}"
 }
 
 main() {
@@ -125,6 +128,12 @@ main() {
       sections+=(test)
       targets=all
       shift
+      ;;
+    --bench)
+      sections+=(bench)
+      targets='attnscale attnscale_benchmarks try_this_boost print_words'
+      shift
+      set -- -DATTNSCALE_BUILD_BENCHMARKS=ON "$@"
       ;;
   esac
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
