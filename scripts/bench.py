@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 PEERS = ROOT / "scripts" / "peers"
-# What the issue of speed asks for: rate of the first over that of the second.
+# Rate of the first over that of the second.
 RATE_RATIOS = [
     ("entries/normal/AVX3", "numpy standard_normal"),
     ("entries/normal/AVX3", "entries/normal/boost_mt19937_64"),
@@ -89,7 +89,7 @@ def spread(numbers, text):
 
 
 def number(value):
-    return f"{value:.3g}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def print_rates(rates):
