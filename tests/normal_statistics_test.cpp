@@ -47,7 +47,7 @@ TEST(Normals, HaveTheMomentsOfTheNormalLaw) {
 
 TEST(Normals, FollowTheNormalDistribution) {
   // False alarm 1e-6 for each of three seeds.
-  for (const std::uint64_t seed : {0, 1, 2}) {
+  for (const std::uint64_t seed : {0U, 1U, 2U}) {
     EXPECT_LT(kolmogorov_smirnov(draw_normals({seed, 7, 0, 0}, kMillion), normal_distribution),
               kOneInAMillion);
   }
