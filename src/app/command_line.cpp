@@ -31,6 +31,8 @@ std::optional<std::uint64_t> seed_of(const Arguments& arguments) {
   return static_cast<std::uint64_t>(*seed);
 }
 
+constexpr std::int64_t kMostShards = 1'000'000;
+
 std::optional<Shard> shard_of(const Arguments& arguments) {
   const auto text = arguments.text("shard");
   if (!text) return std::nullopt;
@@ -38,9 +40,10 @@ std::optional<Shard> shard_of(const Arguments& arguments) {
   if (slash != std::string::npos) {
     const auto index = Arguments::parse<std::int64_t>(std::string_view(*text).substr(0, slash));
     const auto count = Arguments::parse<std::int64_t>(std::string_view(*text).substr(slash + 1));
-    if (index && count && *index >= 1 && *index <= *count) return Shard{*index, *count};
+    const bool good = index && count && *index >= 1 && *index <= *count && *count <= kMostShards;
+    if (good) return Shard{*index, *count};
   }
-  arguments.refuse("shard", *text, "I/N with I from 1 to N, such as 2/7");
+  arguments.refuse("shard", *text, "I/N with I from 1 to N, N at most a million, such as 2/7");
 }
 
 std::optional<double> time_limit_of(const Arguments& arguments) {

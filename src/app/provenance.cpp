@@ -44,12 +44,13 @@ std::string system_name() {
 }
 
 Json file_entry(const std::filesystem::path& folder, const std::string& name) {
-  std::ifstream file(folder / name, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::filesystem::path path = folder / name;
+  std::ifstream file(path, std::ios::binary);
+  const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
   return {{"name", name},
-          {"sha256", sha256_hex(bytes)},
-          {"bytes", bytes.size()},
-          {"lines", std::count(bytes.begin(), bytes.end(), '\n')}};
+          {"sha256", sha256_hex_of_file(path)},
+          {"bytes", std::filesystem::file_size(path)},
+          {"lines", lines}};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "execution/worker_pool.h"
 
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace attnscale {
@@ -29,7 +31,13 @@ WorkerPool::WorkerPool(const Plan& plan, int threads, WorkerTasks tasks)
     if (!stopped_ && tasks_.stop && tasks_.stop()) stopped_ = true;
     return stopped_.load();
   };
-  for (int i = 0; i < threads; ++i) workers_.emplace_back([this, &plan] { run(plan); });
+  try {
+    for (int i = 0; i < threads; ++i) workers_.emplace_back([this, &plan] { run(plan); });
+  } catch (const std::system_error& error) {
+    stopped_ = true;  // those that did start end at once
+    throw std::system_error(error.code(), "cannot start " + std::to_string(threads) +
+                                              " threads; ask for fewer with --threads");
+  }
 }
 
 WorkerPool::~WorkerPool() {

@@ -8,16 +8,20 @@
 namespace attnscale {
 
 std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell) {
-  const Experiment& experiment = config.experiments[cell.experiment];
+  Experiment experiment = config.experiments[cell.experiment];
+  experiment.histogram.clear();
+  // A shorter cell is the beginning of a longer one: no more is measured than is shown.
   const std::int64_t wanted = std::min(experiment.samples, cell.queries);
+  Cell beginning = cell;
+  beginning.queries = wanted;
   const auto metrics = per_query_metrics(experiment);
   std::vector<std::vector<SampleRow>> rows(experiment.scalings.size());
   for (std::int64_t block = 0; block * cell.block_queries < wanted; ++block) {
-    const auto values = measure_block(experiment, cell, config.seed, block);
+    const auto values = measure_block(experiment, beginning, config.seed, block);
     const std::int64_t first = block * cell.block_queries;
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const ResultKey key = key_of(config, cell, experiment.scalings[s]);
-      for (std::int64_t i = 0; i < std::min(values->queries, wanted - first); ++i) {
+      for (std::int64_t i = 0; i < values->queries; ++i) {
         SampleRow row{key, first + i, {}};
         for (std::size_t m = 0; m < metrics.size(); ++m) {
           const double value = values->metrics[s][m][static_cast<std::size_t>(i)];
