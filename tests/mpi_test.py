@@ -71,6 +71,23 @@ class Ranks(unittest.TestCase):
                                            "--threads", threads))
                 self.assertEqual(results_in(out), expected)
 
+    def test_any_number_of_ranks_stops_at_the_same_query(self):
+        config = self.folder / "stop.json"
+        config.write_text(json.dumps({"name": "stop", "sampler": "direct", "experiments": [
+            {"name": "precise", "d": [4, 256], "keys": [4, 8], "queries": 1_000_000,
+             "metrics": ["top_weight"], "histogram": ["top_weight"],
+             "stop": {"metric": "top_weight", "relative_error": 0.002}},
+            {"name": "plain", "d": 16, "queries": 20_000, "metrics": ["logit_sd"]}]}))
+        serial = self.folder / "serial"
+        self.run_to_end([ATTNSCALE, "run", config, "--out", serial, "--quiet"])
+        self.assertIn(b",converged", (serial / "summary.csv").read_bytes())
+        for ranks, threads in [(1, 1), (2, 1), (3, 2)]:
+            with self.subTest(ranks=ranks):
+                out = self.folder / f"ranks{ranks}"
+                self.run_to_end(with_ranks(ranks, "run", config, "--out", out, "--quiet",
+                                           "--threads", threads))
+                self.assertEqual(results_in(out), results_in(serial))
+
     def test_only_the_root_speaks(self):
         done = self.run_to_end(with_ranks(3, "list", "scalings"))
         serial = self.run_to_end([ATTNSCALE, "list", "scalings"])

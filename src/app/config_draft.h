@@ -38,6 +38,11 @@ struct EntriesDraft {
   NumberAxis sd;
 };
 
+struct StopDraft {
+  PrecisionTarget target;
+  std::optional<std::int64_t> min_queries;
+};
+
 struct ConfigDraft {
   Config config;
   const SamplerRow* sampler = nullptr;  ///< of experiments that name none
@@ -46,6 +51,7 @@ struct ConfigDraft {
   EntriesDraft entries;
   RangeDraft range;
   Given given;
+  StopDraft stop;
   std::vector<std::string> warnings;
 };
 

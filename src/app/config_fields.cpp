@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "app/config_landing.h"
 #include "app/config_reader.h"
 #include "app/config_values.h"
 
@@ -55,81 +56,9 @@ double largest_limit(std::int64_t SamplerRow::*limit) {
   return static_cast<double>(largest);
 }
 
-// Short names for the parameters of the functions in the table.
 using Value = const JsonValue&;
 using Field = const ConfigField&;
 using Draft = ConfigDraft&;
-
-// How a value becomes what its place in the draft holds: one function per type of place.
-
-void read_into(Value value, Field field, double& place) {
-  place = read_number(value, bounds_of(field));
-}
-void read_into(Value value, Field field, std::optional<double>& place) {
-  place = read_number(value, bounds_of(field));
-}
-void read_into(Value value, Field field, std::int64_t& place) {
-  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
-}
-void read_into(Value value, Field field, std::uint64_t& place) {
-  place = static_cast<std::uint64_t>(read_number(value, bounds_of(field)));
-}
-void read_into(Value value, Field field, std::optional<std::int64_t>& place) {
-  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
-}
-void read_into(Value value, Field field, NumberAxis& place) {
-  place = read_axis(value, bounds_of(field));
-}
-void read_into(Value value, Field, std::vector<std::vector<double>>& place) {
-  place = read_rows(value);
-}
-void read_into(Value value, Field field, std::string& place) {
-  place = field.type == FieldType::kName ? read_name(value) : read_text(value);
-}
-void read_into(Value value, Field, std::optional<std::string>& place) {
-  place = read_name(value);
-}
-void read_into(Value value, Field field, const SamplerRow*& place) {
-  place = find_sampler(read_choice(value, field));
-}
-void read_into(Value value, Field field, const LawRow*& place) {
-  place = find_law(read_choice(value, field));
-}
-void read_into(Value value, Field field, std::optional<Scaling>& place) {
-  place = find_scaling(read_choice(value, field));
-}
-void read_into(Value value, Field field, ReferenceMode& place) {
-  place = read_choice(value, field) == "off" ? ReferenceMode::kOff : ReferenceMode::kAuto;
-}
-
-template <auto member>
-void into_draft(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.*member);
-}
-template <auto member>
-void into_config(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.config.*member);
-}
-template <auto member>
-void into_experiment(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.experiment.*member);
-}
-template <auto member>
-void into_entries(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.entries.*member);
-}
-template <auto member>
-void into_scaling(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.scaling.*member);
-}
-template <auto member>
-void into_range(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.range.*member);
-}
-template <auto member>
-void into_given(Value value, Field field, Draft draft) {
-  read_into(value, field, draft.given.*member);
-}
 
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>
@@ -270,6 +199,9 @@ std::vector<ConfigField> make_table() {
        into_experiment<&Experiment::samples>,
        "How many of the first queries go to samples.csv.",
        {0, kMostQueries}},
+      // After queries, scalings, metrics and samples, which it is checked against.
+      {kInExperiment, "stop", kStop, kIfDrawn, "", land_stop,
+       "How precise is enough: a cell stops there, and after so many queries at the latest."},
 
       // The parameters of the law stand beside these.
       {kInEntries,
@@ -359,6 +291,50 @@ std::vector<ConfigField> make_table() {
        "One row of d numbers per key."},
       {kInGiven, "values", kRows, kOptional, "", into_given<&Given::values>,
        "One row per key: what it passes on."},
+
+      {kInStop,
+       "metric",
+       kChoice,
+       kRequired,
+       "",
+       into_target<&PrecisionTarget::metric>,
+       "The metric that must be precise, one of the experiment's.",
+       {},
+       {"metric", metric_names}},
+      {kInStop,
+       "relative_error",
+       kNumber,
+       kOptional,
+       "",
+       into_target<&PrecisionTarget::relative_error>,
+       "Half the width of its interval is to be at most this part of the estimate.",
+       {0, 1, Ends::kBothExcluded}},
+      {kInStop,
+       "absolute_error",
+       kNumber,
+       kOptional,
+       "",
+       into_target<&PrecisionTarget::absolute_error>,
+       "Half the width of its interval is to be at most this.",
+       {0, kAnyNumber, Ends::kLeastExcluded}},
+      {kInStop,
+       "confidence",
+       kNumber,
+       kOptional,
+       "0.95",
+       into_target<&PrecisionTarget::confidence>,
+       "Confidence of that interval.",
+       {0, 1, Ends::kBothExcluded}},
+      {kInStop, "scaling", kName, kOptional, "", into_target<&PrecisionTarget::scaling>,
+       "The scaling under which it must be precise; by default all of the experiment's."},
+      {kInStop,
+       "min_queries",
+       kInteger,
+       kOptional,
+       "",
+       into_stop<&StopDraft::min_queries>,
+       "A cell never stops with fewer queries; by default 1000, or all where there are fewer.",
+       {2, kMostQueries}},
   };
   // clang-format on
 }

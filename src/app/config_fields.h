@@ -12,7 +12,15 @@
 namespace attnscale {
 
 /// The object a key belongs to.
-enum class FieldPlace { kInConfig, kInExperiment, kInEntries, kInScaling, kInRange, kInGiven };
+enum class FieldPlace {
+  kInConfig,
+  kInExperiment,
+  kInEntries,
+  kInScaling,
+  kInRange,
+  kInGiven,
+  kInStop
+};
 
 /// What a value looks like.
 enum class FieldType {
@@ -29,6 +37,7 @@ enum class FieldType {
   kEntries,      ///< a choice, an object, or a list of them
   kRows,         ///< a list of lists of numbers
   kGiven,        ///< an object of given numbers
+  kStop,         ///< an object that says how precise is enough
   kExperiments   ///< a list of experiments
 };
 

@@ -202,6 +202,16 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
   }
 }
 
+void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  constexpr std::int64_t kUsualLeast = 1000;
+  draft.stop = {};
+  read_object(value, FieldPlace::kInStop, draft);
+  PrecisionTarget target = std::move(draft.stop.target);
+  target.min_queries =
+      draft.stop.min_queries.value_or(std::min(kUsualLeast, draft.experiment.queries));
+  draft.experiment.stop = std::move(target);
+}
+
 void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
   draft.given = {};
   read_object(value, FieldPlace::kInGiven, draft);

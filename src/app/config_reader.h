@@ -27,5 +27,6 @@ LandFunction land_entries;
 LandFunction land_scalings;
 LandFunction land_metrics;
 LandFunction land_histogram;
+LandFunction land_stop;
 
 }  // namespace attnscale

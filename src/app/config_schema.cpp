@@ -99,6 +99,8 @@ Json value_schema(const ConfigField& field) {
       return list_of(list_of({{"type", "number"}}));
     case FieldType::kGiven:
       return reference_to("given");
+    case FieldType::kStop:
+      return reference_to("stop");
     case FieldType::kExperiments:
       return list_of(reference_to("experiment"));
   }
@@ -204,6 +206,12 @@ Json given_schema() {
   return schema;
 }
 
+Json stop_schema() {
+  Json schema = object_schema(FieldPlace::kInStop);
+  schema["oneOf"] = Json::array({required({"relative_error"}), required({"absolute_error"})});
+  return schema;
+}
+
 }  // namespace
 
 std::string config_schema() {
@@ -211,11 +219,9 @@ std::string config_schema() {
                  {"title", "attnscale config"},
                  {"description", "What attnscale draws, scales, measures and writes."}};
   schema.update(object_schema(FieldPlace::kInConfig));
-  schema["definitions"] = {{"experiment", experiment_schema()},
-                           {"entries", entries_schema()},
-                           {"scaling", scaling_schema()},
-                           {"range", range_schema()},
-                           {"given", given_schema()}};
+  schema["definitions"] = {{"experiment", experiment_schema()}, {"entries", entries_schema()},
+                           {"scaling", scaling_schema()},       {"range", range_schema()},
+                           {"given", given_schema()},           {"stop", stop_schema()}};
   return schema.dump(2) + "\n";
 }
 

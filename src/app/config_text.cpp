@@ -143,6 +143,19 @@ std::string given_text(const Given& given) {
   return text.finish();
 }
 
+std::string stop_text(const PrecisionTarget& target) {
+  std::string text = "{\"metric\": " + quote(target.metric->name);
+  const auto add = [&text](std::string_view key, const std::string& value) {
+    text += ", " + quote(key) + ": " + value;
+  };
+  if (target.relative_error) add("relative_error", number_text(*target.relative_error));
+  if (target.absolute_error) add("absolute_error", number_text(*target.absolute_error));
+  add("confidence", number_text(target.confidence));
+  if (target.scaling) add("scaling", quote(*target.scaling));
+  add("min_queries", std::to_string(target.min_queries));
+  return text + "}";
+}
+
 void add_draws(ObjectText& text, const Experiment& experiment) {
   std::vector<std::string> entries;
   for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
@@ -174,6 +187,7 @@ std::string experiment_text(const Experiment& experiment) {
   for (const std::string& name : experiment.histogram) histogram.push_back(quote(name));
   if (!histogram.empty()) text.add("histogram", list_text(histogram));
   if (!experiment.given) text.add("samples", std::to_string(experiment.samples));
+  if (experiment.stop) text.add("stop", stop_text(*experiment.stop));
   return "    " + text.finish();
 }
 

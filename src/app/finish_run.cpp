@@ -10,6 +10,7 @@
 #include "experiment/given.h"
 #include "experiment/histogram.h"
 #include "experiment/samples.h"
+#include "experiment/stop_rule.h"
 #include "io/atomic_file.h"
 #include "io/result_writer.h"
 
@@ -21,12 +22,34 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// The lines of a run whose precision target was not met.
+struct MissedTargets {
+  int lines = 0;
+  std::string first;
+
+  void look_at(const Experiment& experiment, const std::vector<ResultRow>& rows) {
+    for (const ResultRow& row : rows) {
+      if (misses_target(experiment, row) && lines++ == 0) {
+        first = row.metric + " of " + row.key.experiment + " at d=" + std::to_string(*row.key.d) +
+                " keys=" + std::to_string(row.key.keys) + " under " + row.key.scaling;
+      }
+    }
+  }
+
+  std::string sentence() const {
+    return "the precision target was not reached in " + std::to_string(lines) +
+           (lines == 1 ? " line: " : " lines, the first ") + first +
+           "; raise \"queries\" or ask for less";
+  }
+};
+
 }  // namespace
 
 FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
   CarriedMeans carried;
+  MissedTargets missed;
   Results results;
   std::size_t cell = 0;
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
@@ -40,6 +63,8 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       std::vector<ResultRow> rows =
           estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact);
+      mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
+      missed.look_at(experiment, rows);
       carried.look_at(experiment, rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
       append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
@@ -52,7 +77,9 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, carried.warnings());
-  return {std::move(results), std::move(warnings)};
+  if (missed.lines == 0) return {std::move(results), std::move(warnings)};
+  warnings.push_back(missed.sentence());
+  return {std::move(results), std::move(warnings), ExitCode::kTargetNotReached};
 }
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/user_error.h"
 #include "execution/ledger.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
@@ -15,6 +16,7 @@ namespace attnscale {
 struct FinishedRun {
   Results results;
   std::vector<std::string> warnings;
+  ExitCode exit_code = ExitCode::kDone;  ///< or that a precision target was not reached
 };
 
 /// Everything the run found out, from a complete ledger of the whole run.

@@ -40,10 +40,12 @@ void refuse_other(const FolderContents& contents) {
 }
 
 // Tells of a run that is finished already.
-ExitCode tell_again(const fs::path& folder, Shard shard, Verbosity verbosity) {
-  std::cerr << folder.string() << " holds this run already, finished; nothing to do\n";
+ExitCode tell_again(const fs::path& folder, ExitCode code, Shard shard, Verbosity verbosity) {
+  std::cerr << folder.string() << " holds this run already, finished"
+            << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
+            << "; nothing to do\n";
   if (verbosity == Verbosity::kNormal && shard == Shard{}) print_report(read_results(folder));
-  return ExitCode::kDone;
+  return code;
 }
 
 // What was measured before, cell by cell.
@@ -59,7 +61,10 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
   options.threads = command.threads;
   options.stop = stop.signal();
   options.progress = [&](std::size_t cell, std::int64_t queries) { progress.add(cell, queries); };
-  options.cell_done = [&](std::size_t cell) { journal.cell_done(wanted.plan, cell); };
+  options.cell_done = [&](std::size_t cell) {
+    progress.cell_done(cell, ledger.queries_done(cell));
+    journal.cell_done(wanted.plan, cell);
+  };
   options.checkpoint = [&] {
     save_checkpoint(folder, wanted.identity, ledger);
     journal.checkpoint(ledger.queries_done());
@@ -78,17 +83,16 @@ ExitCode finish(const WantedRun& wanted, const fs::path& folder, const Ledger& l
               << "; join all of them with attnscale merge\n";
     return ExitCode::kDone;
   }
-  const auto [results, warnings] = estimate_run(wanted.plan, ledger);
+  const auto [results, warnings, code] = estimate_run(wanted.plan, ledger);
   for (const std::string& warning : warnings) {
     std::cerr << "warning: " << warning << "\n";
     journal.warning(warning);
   }
-  journal.end(RunStatus::kFinished, ExitCode::kDone,
-              write_run(folder, wanted.plan.config, results));
+  journal.end(RunStatus::kFinished, code, write_run(folder, wanted.plan.config, results));
   fs::remove(folder / kCheckpointName);
   if (verbosity == Verbosity::kNormal) print_report(results);
   std::cerr << "wrote " << folder.string() << "\n";
-  return ExitCode::kDone;
+  return code;
 }
 
 }  // namespace
@@ -105,7 +109,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     const FolderContents found = inspect_folder(folder, wanted);
     if (refused(found)) refuse_other(found);
     if (found.state == FolderState::kFinished) {
-      return tell_again(folder, wanted.shard, command.verbosity);
+      return tell_again(folder, found.exit_code, wanted.shard, command.verbosity);
     }
   }
   for (const std::string& warning : loaded.warnings) std::cerr << "warning: " << warning << "\n";
@@ -119,7 +123,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   FolderContents contents = inspect_folder(folder, wanted);
   if (refused(contents)) refuse_other(contents);
   if (contents.state == FolderState::kFinished) {
-    return tell_again(folder, wanted.shard, command.verbosity);
+    return tell_again(folder, contents.exit_code, wanted.shard, command.verbosity);
   }
   if (contents.state == FolderState::kOther) clear_folder(folder);
 
@@ -159,7 +163,8 @@ ExitCode merge_experiment(const MergeCommand& command) {
   if (found.state == FolderState::kOther && command.other_run == OtherRun::kRefuse) {
     refuse_other(found);
   }
-  if (found.state == FolderState::kFinished) return tell_again(folder, {}, command.verbosity);
+  if (found.state == FolderState::kFinished)
+    return tell_again(folder, found.exit_code, {}, command.verbosity);
 
   make_folder(folder);
   const FolderLock lock(folder);

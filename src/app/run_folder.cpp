@@ -79,7 +79,10 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
   if ((*manifest)["status"] != "finished") return std::nullopt;
   const std::string damage = first_damage(folder, *manifest);
   if (!damage.empty()) return other("this run, but since it finished " + damage);
-  return FolderContents{FolderState::kFinished, {}, ""};
+  const auto missed = static_cast<int>(ExitCode::kTargetNotReached);
+  const bool has_missed = manifest->value("exit_code", 0) == missed;
+  return FolderContents{
+      FolderState::kFinished, {}, "", has_missed ? ExitCode::kTargetNotReached : ExitCode::kDone};
 }
 
 }  // namespace

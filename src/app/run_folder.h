@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command_line.h"
+#include "app/user_error.h"
 #include "execution/checkpoint.h"
 #include "experiment/plan.h"
 
@@ -33,6 +34,7 @@ struct FolderContents {
   FolderState state = FolderState::kFree;
   std::optional<Checkpoint> checkpoint;
   std::string difference;  ///< for kOther, the sentence "FOLDER holds ..." that says so
+  ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, what the run ended with
 };
 
 /// Compares what is in `folder` with the wanted run. Of the files of a finished run it looks at the

@@ -16,11 +16,18 @@ RunProgress::RunProgress(const Plan& plan, const Ledger& ledger, const RunComman
     const Cell& cell = plan.cells[i];
     const double seconds = expected_seconds(plan.config.experiments[cell.experiment], cell);
     const double per_query = seconds / static_cast<double>(cell.queries);
-    seconds_per_query_.push_back(per_query);
-    const std::int64_t missing =
-        std::min(cell.queries, ledger.missing(i).size() * cell.block_queries);
-    done_.total_work += seconds;
-    done_.work += per_query * static_cast<double>(cell.queries - missing);
+    const BlockSet missing = ledger.missing(i);
+    std::int64_t all = cell.queries;
+    std::int64_t done = all - std::min(all, missing.size() * cell.block_queries);
+    const bool has_target = plan.config.experiments[cell.experiment].stop.has_value();
+    if (has_target) {
+      // What is missing now need not be all that will be.
+      done = ledger.queries_done(i);
+      if (missing.empty()) all = done;
+    }
+    costs_.push_back({per_query, has_target ? all : 0});
+    done_.total_work += per_query * static_cast<double>(all);
+    done_.work += per_query * static_cast<double>(done);
   }
   done_.queries = ledger.queries_done();
   progress_.update(done_);
@@ -32,8 +39,16 @@ RunProgress::~RunProgress() {
 
 void RunProgress::add(std::size_t cell, std::int64_t queries) {
   const std::lock_guard lock(mutex_);
-  done_.work += seconds_per_query_[cell] * static_cast<double>(queries);
+  done_.work += costs_[cell].seconds_per_query * static_cast<double>(queries);
   done_.queries += queries;
+  progress_.update(done_);
+}
+
+void RunProgress::cell_done(std::size_t cell, std::int64_t queries) {
+  const std::lock_guard lock(mutex_);
+  const auto& [seconds_per_query, open_queries] = costs_[cell];
+  if (open_queries == 0) return;
+  done_.total_work -= seconds_per_query * static_cast<double>(open_queries - queries);
   progress_.update(done_);
 }
 

@@ -23,10 +23,18 @@ class RunProgress {
   /// Queries of a cell were measured; from any thread.
   void add(std::size_t cell, std::int64_t queries);
 
+  /// A cell ended with `queries` queries, perhaps before its last; from any thread.
+  void cell_done(std::size_t cell, std::int64_t queries);
+
  private:
+  struct CellCost {
+    double seconds_per_query;
+    std::int64_t open_queries;  // that a precision target may make needless
+  };
+
   Progress progress_;
   std::mutex mutex_;
-  std::vector<double> seconds_per_query_;
+  std::vector<CellCost> costs_;
   WorkDone done_;
 };
 

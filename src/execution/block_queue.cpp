@@ -1,6 +1,7 @@
 #include "execution/block_queue.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace attnscale {
 namespace {
@@ -12,27 +13,56 @@ std::int64_t longest_span(const Plan& plan, const Cell& cell) {
   return std::max<std::int64_t>(1, kWork / per_query / cell.block_queries);
 }
 
+bool has_target(const Plan& plan, std::size_t cell) {
+  return plan.config.experiments[plan.cells[cell].experiment].stop.has_value();
+}
+
 }  // namespace
 
-BlockQueue::BlockQueue(const Plan& plan, const Ledger& ledger) {
-  for (std::size_t cell = plan.cells.size(); cell-- > 0;) {
+BlockQueue::BlockQueue(const Plan& plan, const Ledger& ledger) : plan_(plan) {
+  for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const BlockSet missing = ledger.missing(cell);
-    const std::int64_t longest = longest_span(plan, plan.cells[cell]);
-    for (auto range = missing.ranges().rbegin(); range != missing.ranges().rend(); ++range) {
-      gaps_.push_back({cell, *range, longest});
-    }
+    for (const BlockRange& blocks : missing.ranges()) add(cell, blocks);
+    if (has_target(plan, cell) && !missing.empty()) ++undecided_;
   }
 }
 
 std::optional<Span> BlockQueue::take() {
-  constexpr std::int64_t kSharers = 8;
   const std::lock_guard lock(mutex_);
+  return take_locked();
+}
+
+std::optional<Span> BlockQueue::take_or_wait(const StopSignal& stopped) {
+  constexpr std::chrono::milliseconds kTick{1};
+  std::unique_lock lock(mutex_);
+  while (gaps_.empty() && undecided_ > 0 && !stopped()) followed_.wait_for(lock, kTick);
+  return take_locked();
+}
+
+bool BlockQueue::is_over() {
+  const std::lock_guard lock(mutex_);
+  return gaps_.empty() && undecided_ == 0;
+}
+
+void BlockQueue::follow(std::size_t cell, const CellChange& change) {
+  const std::lock_guard lock(mutex_);
+  if (change.wanted.size() > 0) add(cell, change.wanted);
+  if (change.complete && has_target(plan_, cell)) --undecided_;
+  followed_.notify_all();
+}
+
+void BlockQueue::add(std::size_t cell, BlockRange blocks) {
+  gaps_.push_back({cell, blocks, longest_span(plan_, plan_.cells[cell])});
+}
+
+std::optional<Span> BlockQueue::take_locked() {
+  constexpr std::int64_t kSharers = 8;
   if (gaps_.empty()) return std::nullopt;
-  Gap& gap = gaps_.back();
+  Gap& gap = gaps_.front();
   const std::int64_t first = gap.blocks.first;
   gap.blocks.first += std::clamp<std::int64_t>(gap.blocks.size() / kSharers, 1, gap.longest_span);
   const Span span{gap.cell, {first, gap.blocks.first}};
-  if (gap.blocks.size() == 0) gaps_.pop_back();
+  if (gap.blocks.size() == 0) gaps_.pop_front();
   return span;
 }
 

@@ -2,12 +2,14 @@
 // who measures them.
 #pragma once
 
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "execution/block_set.h"
 #include "execution/ledger.h"
+#include "experiment/measure_block.h"
 #include "experiment/plan.h"
 
 namespace attnscale {
@@ -18,7 +20,9 @@ struct Span {
   BlockRange blocks;
 };
 
-/// What the ledger lacks of its share, without a list of blocks. Threads may call at once.
+/// What the ledger lacks of its share, without a list of blocks. Of a cell with a precision target
+/// it hands out no block beyond the next look: such blocks follow when the look has asked for them,
+/// and meanwhile other cells are worked on. Threads may call at once.
 class BlockQueue {
  public:
   BlockQueue(const Plan& plan, const Ledger& ledger);
@@ -27,6 +31,16 @@ class BlockQueue {
   /// and merging cost nothing, short enough that the last spans of a cell end at about one time.
   std::optional<Span> take();
 
+  /// The next span, waiting for one while some may follow; nothing where none will, or once
+  /// `stopped` says so.
+  std::optional<Span> take_or_wait(const StopSignal& stopped);
+
+  /// Whether all spans are handed out and none will follow.
+  bool is_over();
+
+  /// Tells what a merge made of a cell: everyone must, so that blocks follow and the queue ends.
+  void follow(std::size_t cell, const CellChange& change);
+
  private:
   struct Gap {
     std::size_t cell;
@@ -34,8 +48,14 @@ class BlockQueue {
     std::int64_t longest_span;
   };
 
+  void add(std::size_t cell, BlockRange blocks);
+  std::optional<Span> take_locked();
+
+  const Plan& plan_;
   std::mutex mutex_;
-  std::vector<Gap> gaps_;  // in reverse order: the next one is at the back
+  std::condition_variable followed_;
+  std::deque<Gap> gaps_;        // the next one is in front
+  std::int64_t undecided_ = 0;  // cells with a target that are not complete
 };
 
 }  // namespace attnscale

@@ -13,9 +13,11 @@ bool ThreadExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOpt
   BlockQueue queue(plan, ledger);
   CheckpointTimer timer(options.checkpoint, options.checkpoint_interval);
   WorkerTasks tasks;
-  tasks.take = [&queue](const StopSignal&) { return queue.take(); };
+  tasks.take = [&queue](const StopSignal& stopped) { return queue.take_or_wait(stopped); };
   tasks.give = [&](std::size_t cell, const CellLedger& part) {
-    if (ledger.merge(cell, part) && options.cell_done) options.cell_done(cell);
+    const CellChange change = ledger.merge(cell, part);
+    queue.follow(cell, change);
+    if (change.complete && options.cell_done) options.cell_done(cell);
   };
   tasks.progress = options.progress;
   tasks.stop = options.stop;

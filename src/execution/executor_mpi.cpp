@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -33,7 +34,8 @@ enum class Kind : int {
   kStop,     // abandon what is in progress
   kDismiss,  // "code N": go home
   // To the root.
-  kReport,      // "want N": how many spans the rank could use, then finished parts
+  kReport,      // "want N": how many spans the rank could use, then finished parts; answered with
+                // kSpans unless N is 0, once there are spans or will be none
   kFarewell,    // "want 0", then the last parts: the rank's part of the plan has ended
   kFailure,     // what went wrong: the same, without parts
   kStopWanted,  // the rank was asked to stop
@@ -97,7 +99,7 @@ class Root {
  private:
   void measure() {
     WorkerTasks tasks;
-    tasks.take = [this](const StopSignal&) { return queue_.take(); };
+    tasks.take = [this](const StopSignal& stopped) { return queue_.take_or_wait(stopped); };
     tasks.give = [this](std::size_t cell, const CellLedger& part) { merge(cell, part); };
     tasks.progress = options_.progress;
     tasks.stop = [this] { return stop(); };
@@ -117,7 +119,9 @@ class Root {
   bool stop() const { return stop_wanted_ || (options_.stop && options_.stop()); }
 
   void merge(std::size_t cell, const CellLedger& part) {
-    if (ledger_.merge(cell, part) && options_.cell_done) options_.cell_done(cell);
+    const CellChange change = ledger_.merge(cell, part);
+    queue_.follow(cell, change);
+    if (change.complete && options_.cell_done) options_.cell_done(cell);
   }
 
   void tell_all(Kind kind, const std::string& text) {
@@ -127,6 +131,8 @@ class Root {
   // Answers what has arrived, and passes a stop on.
   void attend() {
     while (const auto message = receive()) take_message(*message);
+    // Whoever is told to stop waits for no answer.
+    if (!stop_told_) answer();
     if (!stop_told_ && stop()) {
       stop_told_ = true;
       tell_all(Kind::kStop, "");
@@ -137,8 +143,7 @@ class Root {
     switch (message.kind) {
       case Kind::kReport: {
         const std::int64_t wanted = take_report(message.text);
-        // Whoever is told to stop waits for no answer.
-        if (!stop_told_) hand_out(message.rank, wanted);
+        if (wanted > 0) waiting_[message.rank] = wanted;
         break;
       }
       case Kind::kFarewell:
@@ -171,7 +176,18 @@ class Root {
     return wanted;
   }
 
-  void hand_out(int rank, std::int64_t wanted) {
+  // Hands spans to those who wait for some, as far as there are any; an empty answer says that none
+  // will follow.
+  void answer() {
+    std::erase_if(waiting_, [this](const auto& waiting) {
+      const std::string spans = take_spans(waiting.second);
+      if (spans.empty() && !queue_.is_over()) return false;
+      send(waiting.first, Kind::kSpans, spans);
+      return true;
+    });
+  }
+
+  std::string take_spans(std::int64_t wanted) {
     std::string text;
     for (std::int64_t i = 0; i < wanted && !stop(); ++i) {
       const auto span = queue_.take();
@@ -179,7 +195,7 @@ class Root {
       text += "span " + std::to_string(span->cell) + " " + std::to_string(span->blocks.first) +
               " " + std::to_string(span->blocks.last) + "\n";
     }
-    send(rank, Kind::kSpans, text);
+    return text;
   }
 
   const int others_;
@@ -191,6 +207,7 @@ class Root {
   std::atomic<bool> stop_wanted_ = false;
   bool stop_told_ = false;
   int ended_ = 0;
+  std::map<int, std::int64_t> waiting_;  // rank and how many spans it wants
   std::string failure_;
 };
 
@@ -246,10 +263,14 @@ class Rank {
       send(kRoot, Kind::kStopWanted, "");
     }
     const std::int64_t wanted = wanted_spans();
-    if (wanted > 0) {
-      asked_ = true;
-      send(kRoot, Kind::kReport, report(wanted));
-    }
+    if (wanted > 0) asked_ = true;
+    // Parts are not held back while an answer is out: it may depend on them.
+    if (wanted > 0 || has_parts()) send(kRoot, Kind::kReport, report(wanted));
+  }
+
+  bool has_parts() {
+    const std::lock_guard lock(mutex_);
+    return asked_ && !outbox_.empty();
   }
 
   // Enough to work on while the next answer is on its way; 0 while that is so, or none will come.

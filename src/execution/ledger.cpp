@@ -1,6 +1,9 @@
 #include "execution/ledger.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "experiment/stop_rule.h"
 
 namespace attnscale {
 
@@ -23,20 +26,41 @@ void CellLedger::merge(const CellLedger& other) {
   counts.merge(other.counts);
 }
 
+std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known) {
+  const Cell& planned = plan.cells[cell];
+  const Experiment& experiment = plan.config.experiments[planned.experiment];
+  if (!experiment.stop) return planned.blocks;
+  // Whatever is done was wanted after all looks before it had failed.
+  const std::int64_t reached = known.done.empty() ? 0 : known.done.ranges().back().last;
+  const std::int64_t look = look_from(planned, *experiment.stop, reached);
+  if (look == planned.blocks || !known.done.contains({0, look}) ||
+      meets_target(experiment, planned, known.tree.fold())) {
+    return look;
+  }
+  return look_from(planned, *experiment.stop, look + 1);
+}
+
 Ledger::Ledger(const Plan& plan, Shard shard)
     : Ledger(plan, shard, std::vector<CellLedger>(plan.cells.size())) {}
 
 Ledger::Ledger(const Plan& plan, Shard shard, std::vector<CellLedger> cells)
-    : shard_(shard), planned_(plan.cells), cells_(std::move(cells)) {}
-
-BlockRange Ledger::share(std::size_t cell) const {
-  return shard_range(planned_[cell].blocks, shard_, cell);
+    : plan_(plan), shard_(shard), cells_(std::move(cells)) {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    BlockRange wanted = share_of(plan, shard, i);
+    wanted.last = std::min(wanted.last, blocks_wanted(plan, i, cells_[i]));
+    wanted_.push_back(wanted);
+  }
 }
 
-bool Ledger::merge(std::size_t cell, const CellLedger& part) {
+CellChange Ledger::merge(std::size_t cell, const CellLedger& part) {
   const std::lock_guard lock(mutex_);
-  cells_[cell].merge(part);
-  return cells_[cell].done.contains(share(cell));
+  CellLedger& known = cells_[cell];
+  BlockRange& wanted = wanted_[cell];
+  known.merge(part);
+  if (!known.done.contains(wanted)) return {};
+  const std::int64_t before = wanted.last;
+  wanted.last = std::min(share_of(plan_, shard_, cell).last, blocks_wanted(plan_, cell, known));
+  return {{before, wanted.last}, wanted.last == before};
 }
 
 CellLedger Ledger::cell(std::size_t cell) const {
@@ -46,22 +70,25 @@ CellLedger Ledger::cell(std::size_t cell) const {
 
 BlockSet Ledger::missing(std::size_t cell) const {
   const std::lock_guard lock(mutex_);
-  return cells_[cell].done.missing_from(share(cell));
+  return cells_[cell].done.missing_from(wanted_[cell]);
 }
 
 bool Ledger::is_complete() const {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (!cells_[i].done.contains(share(i))) return false;
+    if (!cells_[i].done.contains(wanted_[i])) return false;
   }
   return true;
 }
 
-std::int64_t Ledger::queries_done() const {
+std::int64_t Ledger::queries_done(std::size_t cell) const {
   const std::lock_guard lock(mutex_);
+  return queries_in(plan_.cells[cell], cells_[cell].done);
+}
+
+std::int64_t Ledger::queries_done() const {
   std::int64_t queries = 0;
-  for (std::size_t i = 0; i < cells_.size(); ++i)
-    queries += queries_in(planned_[i], cells_[i].done);
+  for (std::size_t i = 0; i < cells_.size(); ++i) queries += queries_done(i);
   return queries;
 }
 

@@ -34,7 +34,19 @@ struct CellLedger {
   friend bool operator==(const CellLedger&, const CellLedger&) = default;
 };
 
-/// All cells of a plan, or a shard's share of them. Threads may call at once.
+/// The first blocks of the plan's cell number `cell` that are wanted, given what is known of it:
+/// all, or, where it has a precision target, those up to the look at which it is met, as far as
+/// that is known. Requires that no block was measured before it was wanted.
+std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known);
+
+/// What a part made of its cell.
+struct CellChange {
+  BlockRange wanted;      ///< blocks that were not wanted before
+  bool complete = false;  ///< no blocks are missing
+};
+
+/// All cells of a plan, or a shard's share of them. The plan must outlive it. Threads may call at
+/// once.
 class Ledger {
  public:
   /// Nothing is done yet.
@@ -46,30 +58,30 @@ class Ledger {
   Shard shard() const { return shard_; }
   std::size_t cells() const { return cells_.size(); }
 
-  /// Adds blocks that are not done; says whether the cell's share is complete now.
-  bool merge(std::size_t cell, const CellLedger& part);
+  /// Adds blocks that are wanted and not done.
+  CellChange merge(std::size_t cell, const CellLedger& part);
 
   /// A copy, consistent in itself.
   CellLedger cell(std::size_t cell) const;
 
-  /// The blocks of the cell's share that are still to be measured.
+  /// The wanted blocks of the cell's share that are still to be measured.
   BlockSet missing(std::size_t cell) const;
 
   bool is_complete() const;
 
-  /// Queries done so far in all cells.
+  /// Queries done so far in one cell, and in all.
+  std::int64_t queries_done(std::size_t cell) const;
   std::int64_t queries_done() const;
 
   /// The tallies of all cells, in the plan's order. Requires a complete ledger of the whole run.
   std::vector<CellTally> tallies() const;
 
  private:
-  BlockRange share(std::size_t cell) const;
-
+  const Plan& plan_;
   Shard shard_;
-  std::vector<Cell> planned_;
   mutable std::mutex mutex_;
   std::vector<CellLedger> cells_;
+  std::vector<BlockRange> wanted_;  // of each cell, as far as is known
 };
 
 }  // namespace attnscale

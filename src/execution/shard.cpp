@@ -18,4 +18,13 @@ BlockRange shard_range(std::int64_t blocks, Shard shard, std::size_t cell) {
   return {first, first + share + (place < left_over ? 1 : 0)};
 }
 
+BlockRange share_of(const Plan& plan, Shard shard, std::size_t cell) {
+  const Cell& planned = plan.cells[cell];
+  if (!plan.config.experiments[planned.experiment].stop) {
+    return shard_range(planned.blocks, shard, cell);
+  }
+  const bool is_ours = shard_range(1, shard, cell).size() == 1;
+  return {0, is_ours ? planned.blocks : 0};
+}
+
 }  // namespace attnscale

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "execution/block_set.h"
+#include "experiment/plan.h"
 
 namespace attnscale {
 
@@ -23,5 +24,9 @@ std::string to_string(Shard shard);
 /// may be empty. Where shares differ by one block, the larger ones go round with `cell`, the cell's
 /// place in the plan, so that a sweep of many small cells is shared evenly.
 BlockRange shard_range(std::int64_t blocks, Shard shard, std::size_t cell);
+
+/// A shard's share of the plan's cell number `cell`: as shard_range says, or, where the cell has a
+/// precision target, all of its blocks or none, as only who has them all can tell when to stop.
+BlockRange share_of(const Plan& plan, Shard shard, std::size_t cell);
 
 }  // namespace attnscale

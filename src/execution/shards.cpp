@@ -14,6 +14,7 @@ struct ShardOutline {
   RunIdentity identity;
   Shard shard;
   std::vector<BlockSet> done;
+  std::vector<BlockSet> missing;  // of its share; empty where its cells are not its plan's
 };
 
 using Faults = std::vector<std::string>;
@@ -40,10 +41,10 @@ std::string describe(const std::vector<BlockSet>& blocks, const Plan& plan) {
   return text;
 }
 
-std::vector<BlockSet> share_of(Shard shard, const Plan& plan) {
+std::vector<BlockSet> all_shares(const Plan& plan, Shard shard) {
   std::vector<BlockSet> blocks;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    blocks.emplace_back(shard_range(plan.cells[i].blocks, shard, i));
+    blocks.emplace_back(share_of(plan, shard, i));
   }
   return blocks;
 }
@@ -80,15 +81,23 @@ std::optional<Checkpoint> load_shard(const std::filesystem::path& folder, Faults
   return std::nullopt;
 }
 
+ShardOutline outline_of(const std::filesystem::path& folder, Checkpoint checkpoint,
+                        const ConfigReader& read_config) {
+  ShardOutline shard{folder, std::move(checkpoint.identity), checkpoint.shard, {}, {}};
+  for (const CellLedger& cell : checkpoint.cells) shard.done.push_back(cell.done);
+  const Plan plan = make_plan(read_config(shard.identity.config));
+  if (!fits_plan(checkpoint.cells, plan)) return shard;
+  const Ledger ledger(plan, shard.shard, std::move(checkpoint.cells));
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) shard.missing.push_back(ledger.missing(i));
+  return shard;
+}
+
 std::vector<ShardOutline> load_outlines(const std::vector<std::filesystem::path>& folders,
-                                        Faults& faults) {
+                                        const ConfigReader& read_config, Faults& faults) {
   std::vector<ShardOutline> shards;
   for (const std::filesystem::path& folder : folders) {
-    const auto checkpoint = load_shard(folder, faults);
-    if (!checkpoint) continue;
-    ShardOutline shard{folder, checkpoint->identity, checkpoint->shard, {}};
-    for (const CellLedger& cell : checkpoint->cells) shard.done.push_back(cell.done);
-    shards.push_back(std::move(shard));
+    auto checkpoint = load_shard(folder, faults);
+    if (checkpoint) shards.push_back(outline_of(folder, std::move(*checkpoint), read_config));
   }
   return shards;
 }
@@ -114,19 +123,18 @@ void check_identities(const RunIdentity& identity, const Plan& plan,
       faults.push_back(name_of(shard) + " is of another run: " + found->key + " is " +
                        found->theirs + " there and " + found->ours +
                        " in the others (it stands for " +
-                       describe(share_of(shard.shard, plan), plan) + ")");
-    } else if (shard.done.size() != plan.cells.size()) {
+                       describe(all_shares(plan, shard.shard), plan) + ")");
+    } else if (shard.missing.size() != plan.cells.size()) {
       faults.push_back(name_of(shard) + " does not hold the cells of its own config");
     }
-    return found || shard.done.size() != plan.cells.size();
+    return found || shard.missing.size() != plan.cells.size();
   });
 }
 
 void check_finished(const Plan& plan, const std::vector<ShardOutline>& shards, Faults& faults) {
   for (const ShardOutline& shard : shards) {
-    const auto missing = missing_of(share_of(shard.shard, plan), shard.done);
-    if (!any_block(missing)) continue;
-    faults.push_back(name_of(shard) + " is not finished: " + describe(missing, plan) +
+    if (!any_block(shard.missing)) continue;
+    faults.push_back(name_of(shard) + " is not finished: " + describe(shard.missing, plan) +
                      " are missing; run it again");
   }
 }
@@ -151,10 +159,10 @@ void check_overlaps(const Plan& plan, const std::vector<ShardOutline>& shards, F
 void check_gaps(const Plan& plan, const std::vector<Shard>& given, Faults& faults) {
   std::vector<BlockSet> covered(plan.cells.size());
   for (const Shard shard : given) {
-    const auto share = share_of(shard, plan);
+    const auto share = all_shares(plan, shard);
     for (std::size_t i = 0; i < share.size(); ++i) covered[i].add(share[i]);
   }
-  const auto missing = missing_of(share_of({1, 1}, plan), covered);
+  const auto missing = missing_of(all_shares(plan, {1, 1}), covered);
   if (!any_block(missing)) return;
   const std::int64_t count = given.front().count;
   const bool one_count = std::all_of(given.begin(), given.end(),
@@ -166,7 +174,7 @@ void check_gaps(const Plan& plan, const std::vector<Shard>& given, Faults& fault
   for (std::int64_t index = 1; index <= count; ++index) {
     const Shard shard{index, count};
     if (std::find(given.begin(), given.end(), shard) != given.end()) continue;
-    const auto share = share_of(shard, plan);
+    const auto share = all_shares(plan, shard);
     if (any_block(share)) {
       faults.push_back(to_string(shard) + " is missing: " + describe(share, plan));
     }
@@ -185,7 +193,7 @@ void throw_faults(const Faults& faults) {
 MergedRun merge_shards(const std::vector<std::filesystem::path>& folders,
                        const ConfigReader& read_config) {
   Faults faults;
-  std::vector<ShardOutline> shards = load_outlines(folders, faults);
+  std::vector<ShardOutline> shards = load_outlines(folders, read_config, faults);
   if (shards.empty()) {
     faults.push_back("no shard was given");
     throw_faults(faults);

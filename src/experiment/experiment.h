@@ -25,6 +25,19 @@ struct Given {
   friend bool operator==(const Given&, const Given&) = default;
 };
 
+/// How precise a metric must be before a cell stops drawing. The error is half the width of the
+/// interval at `confidence`; exactly one of the two errors is set.
+struct PrecisionTarget {
+  const MetricRow* metric = nullptr;
+  std::optional<double> relative_error;  ///< of the estimate's magnitude
+  std::optional<double> absolute_error;
+  double confidence = 0.95;
+  std::optional<std::string> scaling;  ///< those of that name; where it is not said, all
+  std::int64_t min_queries = 0;        ///< never stops with fewer
+
+  friend bool operator==(const PrecisionTarget&, const PrecisionTarget&) = default;
+};
+
 /// One entry of a config's `experiments`. Drawn experiments have `d`, `keys` and `entries`; given
 /// ones have `given`.
 struct Experiment {
@@ -32,7 +45,8 @@ struct Experiment {
   std::vector<Entries> entries;
   std::vector<std::int64_t> d;
   std::vector<std::int64_t> keys;
-  std::int64_t queries = 0;
+  std::int64_t queries = 0;             ///< of every cell; with `stop` at most
+  std::optional<PrecisionTarget> stop;  ///< of drawn experiments
   const SamplerRow* sampler = nullptr;
   std::vector<Scaling> scalings;
   std::vector<const MetricRow*> metrics;  ///< for `given`, empty unless the config names some

@@ -14,9 +14,9 @@ constexpr double kNormalQuantile = 1.959963984540054;
 
 }  // namespace
 
-double student_quantile(std::int64_t queries) {
+double student_quantile(std::int64_t queries, double confidence) {
   const boost::math::students_t distribution(static_cast<double>(queries - 1));
-  return boost::math::quantile(distribution, 0.975);
+  return boost::math::quantile(distribution, 0.5 + confidence / 2);
 }
 
 Interval student_interval(const Estimate& estimate, std::int64_t queries) {
@@ -31,13 +31,12 @@ Interval log_interval(const Estimate& estimate, double floor, std::int64_t queri
   return {floor + above / factor, floor + above * factor};
 }
 
-Interval fraction_interval(double fraction, std::int64_t queries) {
-  constexpr double kTail = 0.025;
+Interval fraction_interval(double fraction, std::int64_t queries, double tail) {
   const auto n = static_cast<double>(queries);
   const double counted = std::round(fraction * n);
-  // The p at which as many or more, and as few or fewer, have the probability kTail.
-  return {counted == 0 ? 0 : boost::math::ibeta_inv(counted, n - counted + 1, kTail),
-          counted == n ? 1 : boost::math::ibeta_inv(counted + 1, n - counted, 1 - kTail)};
+  // The p at which as many or more, and as few or fewer, have the probability `tail`.
+  return {counted == 0 ? 0 : boost::math::ibeta_inv(counted, n - counted + 1, tail),
+          counted == n ? 1 : boost::math::ibeta_inv(counted + 1, n - counted, 1 - tail)};
 }
 
 Interval paired_fraction_interval(double difference, double differing, std::int64_t queries) {

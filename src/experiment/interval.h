@@ -17,8 +17,8 @@ struct Interval {
   double high;
 };
 
-/// Two-sided 95 % quantile of Student's t with `queries` - 1 degrees of freedom; queries >= 2.
-double student_quantile(std::int64_t queries);
+/// Two-sided quantile of Student's t with `queries` - 1 degrees of freedom; queries >= 2.
+double student_quantile(std::int64_t queries, double confidence = 0.95);
 
 /// Value plus and minus Student's quantile times the standard error.
 Interval student_interval(const Estimate& estimate, std::int64_t queries);
@@ -29,8 +29,8 @@ Interval log_interval(const Estimate& estimate, double floor, std::int64_t queri
 
 /// The interval of Clopper & Pearson (1934) of a fraction observed over `queries` queries: it holds
 /// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % where
-/// about one query in a run is counted.)
-Interval fraction_interval(double fraction, std::int64_t queries);
+/// about one query in a run is counted.) Each side leaves out the probability `tail`.
+Interval fraction_interval(double fraction, std::int64_t queries, double tail = 0.025);
 
 /// The 95 % interval of the difference of two fractions observed over the same queries, after
 /// Agresti & Min (2005): half a query more in each cell of the table of pairs, so that it is never

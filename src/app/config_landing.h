@@ -1,0 +1,103 @@
+// How a value of a config becomes what its place in the draft holds: the functions that most rows
+// of the field table point to, one for each part of the draft. Only that table includes this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config_draft.h"
+#include "app/config_fields.h"
+#include "app/config_values.h"
+
+namespace attnscale {
+
+// How a value becomes what its place in the draft holds: one function per type of place.
+
+inline void read_into(const JsonValue& value, const ConfigField& field, double& place) {
+  place = read_number(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<double>& place) {
+  place = read_number(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::int64_t& place) {
+  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::uint64_t& place) {
+  place = static_cast<std::uint64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<std::int64_t>& place) {
+  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, NumberAxis& place) {
+  place = read_axis(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField&,
+                      std::vector<std::vector<double>>& place) {
+  place = read_rows(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::string& place) {
+  place = field.type == FieldType::kName ? read_name(value) : read_text(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField&,
+                      std::optional<std::string>& place) {
+  place = read_name(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const SamplerRow*& place) {
+  place = find_sampler(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const LawRow*& place) {
+  place = find_law(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const MetricRow*& place) {
+  place = find_metric(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<Scaling>& place) {
+  place = find_scaling(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, ReferenceMode& place) {
+  place = read_choice(value, field) == "off" ? ReferenceMode::kOff : ReferenceMode::kAuto;
+}
+
+template <auto member>
+void into_draft(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.*member);
+}
+template <auto member>
+void into_config(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.config.*member);
+}
+template <auto member>
+void into_experiment(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.experiment.*member);
+}
+template <auto member>
+void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.entries.*member);
+}
+template <auto member>
+void into_scaling(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.scaling.*member);
+}
+template <auto member>
+void into_range(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.range.*member);
+}
+template <auto member>
+void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.given.*member);
+}
+template <auto member>
+void into_stop(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.stop.*member);
+}
+template <auto member>
+void into_target(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.stop.target.*member);
+}
+
+}  // namespace attnscale
