@@ -113,6 +113,10 @@ Command build_show(const Arguments& arguments) {
                                       TableFormat::kTable)};
 }
 
+Command build_verify(const Arguments& arguments) {
+  return VerifyCommand{arguments.only_word("run's folder")};
+}
+
 Command build_softmax(const Arguments& arguments) {
   SoftmaxCommand softmax;
   softmax.scores = parse_scores(arguments, arguments.only_word("list of scores"));
@@ -198,6 +202,8 @@ constexpr std::array kCommands{
                "shards of one run, in any order, into the single run's bytes", add_merge_options,
                build_merge},
     CommandRow{"show", "DIR...", "the tables of finished runs again", add_show_options, build_show},
+    CommandRow{"verify", "DIR", "hashes, query counts, and estimates against their exact values",
+               add_no_options, build_verify},
     CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
                add_softmax_options, build_softmax},
     CommandRow{"schema", "", "JSON Schema (draft-07) of the config", add_no_options, build_schema},

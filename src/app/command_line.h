@@ -58,6 +58,10 @@ struct ShowCommand {
   TableFormat format = TableFormat::kTable;
 };
 
+struct VerifyCommand {
+  std::string folder;
+};
+
 struct SoftmaxCommand {
   std::vector<double> scores;
   std::optional<std::int64_t> d;
@@ -74,8 +78,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, SoftmaxCommand,
-                             SchemaCommand, ListCommand, PrintCommand>;
+using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
+                             SoftmaxCommand, SchemaCommand, ListCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything it does not know,
 /// with the nearest thing it does; options are never guessed from an abbreviation.

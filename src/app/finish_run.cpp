@@ -9,6 +9,7 @@
 #include "experiment/estimate.h"
 #include "experiment/given.h"
 #include "experiment/histogram.h"
+#include "experiment/line_check.h"
 #include "experiment/samples.h"
 #include "experiment/stop_rule.h"
 #include "io/atomic_file.h"
@@ -20,6 +21,26 @@ namespace {
 template <typename Row>
 void append(std::vector<Row>& to, std::vector<Row> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// What must make its reader doubt the run, a sentence each.
+std::vector<std::string> alarms_of(const Plan& plan, const std::vector<ResultRow>& rows) {
+  std::vector<std::string> alarms;
+  for (const Experiment& experiment : plan.config.experiments) {
+    for (const std::int64_t d : experiment.d) {
+      const auto faults = check_scaling_names(experiment, d);
+      if (!faults.empty()) alarms.push_back(faults.front());
+    }
+  }
+  const LineCheck check = check_lines(rows);
+  if (check.beyond > 0) {
+    alarms.push_back(std::to_string(check.beyond) +
+                     (check.beyond == 1 ? " estimate lies" : " estimates lie") +
+                     " further from the exact value than chance allows, first " +
+                     describe_line(check.worst.front().row));
+  }
+  for (std::string& alarm : alarms) alarm += "; do not trust this run, see attnscale verify";
+  return alarms;
 }
 
 // The lines of a run whose precision target was not met.
@@ -77,6 +98,7 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, carried.warnings());
+  append(warnings, alarms_of(plan, results.rows));
   if (missed.lines == 0) return {std::move(results), std::move(warnings)};
   warnings.push_back(missed.sentence());
   return {std::move(results), std::move(warnings), ExitCode::kTargetNotReached};

@@ -11,6 +11,7 @@
 #include "app/run_experiment.h"
 #include "app/standard_files.h"
 #include "app/user_error.h"
+#include "app/verify.h"
 #include "io/screen_table.h"
 
 namespace attnscale {
@@ -33,6 +34,12 @@ struct Runner {
 
   ExitCode operator()(const ShowCommand& command) const {
     return print(show_text(command, terminal_width(STDOUT_FILENO)));
+  }
+
+  ExitCode operator()(const VerifyCommand& command) const {
+    const auto [text, code] = verify_folder(command.folder);
+    print(text);
+    return code;
   }
 
   ExitCode operator()(const SoftmaxCommand& command) const { return print(softmax_text(command)); }

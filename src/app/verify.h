@@ -1,0 +1,23 @@
+// Whether the folder of a finished run still holds what the run wrote, all of what its config asks
+// for, and nothing that theory contradicts.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/user_error.h"
+
+namespace attnscale {
+
+struct Verification {
+  std::string text;  ///< what was checked and what was found, for the screen
+  ExitCode code;     ///< kDone or kMismatch
+};
+
+/// Re-hashes the files of the run in `folder` against its manifest; compares the lines of
+/// summary.csv with those that its config asks for, their queries and exact values; and checks that
+/// every estimate lies as near its exact value as line_check.h allows. Throws UserError where the
+/// folder holds no finished run.
+Verification verify_folder(const std::filesystem::path& folder);
+
+}  // namespace attnscale

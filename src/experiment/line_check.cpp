@@ -1,0 +1,148 @@
+#include "experiment/line_check.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <optional>
+
+#include "experiment/metric.h"
+#include "experiment/scaling.h"
+#include "experiment/stop_rule.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::size_t kWorstShown = 5;
+
+// A standard error that does not rest on the queries themselves where these are 0 or 1: of few
+// events they may have seen none.
+double error_of(const MetricRow& metric, const ResultRow& row) {
+  if (!metric.is_fraction) return row.std_error.value_or(0);
+  const double fraction = *row.reference;
+  return std::sqrt(fraction * (1 - fraction) / static_cast<double>(row.queries));
+}
+
+double allowance(const MetricRow& metric, double reference) {
+  constexpr double kRounding = 1e-12;
+  constexpr double kReference = 1e-6;
+  if (metric.kind == MetricKind::kLogitStatistic) return kRounding * std::abs(reference);
+  // The margin's is relative to the logits' spread, of which it is a tenth or more.
+  return metric.unit == "logit" ? 10 * kReference * std::abs(reference) : kReference;
+}
+
+double carrying(double queries, double mean, double sd) {
+  return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
+}
+
+bool decides(const MetricRow& metric, const ResultRow& row) {
+  if (metric.name == "logit_kurtosis" && row.queries < kLeastForKurtosis) return false;
+  if (carrying_queries(row) < kLeastCarrying) return false;
+  if (error_of(metric, row) > 0) return true;
+  // Nothing varied. A metric of one unit's range whose mean is off by this much would have.
+  constexpr double kSure = 100;
+  const double off = std::abs(*row.estimate - *row.reference);
+  return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
+}
+
+std::optional<double> distance(const MetricRow& metric, const ResultRow& row) {
+  if (!row.estimate || !row.reference || !decides(metric, row)) return std::nullopt;
+  const double off = std::abs(*row.estimate - *row.reference);
+  const double beyond = std::max(0.0, off - allowance(metric, *row.reference));
+  return beyond / error_of(metric, row);
+}
+
+double bound(double carrying, std::int64_t lines) {
+  constexpr double kPerDegree = 100;
+  const boost::math::students_t distribution(std::max(1.0, carrying / kPerDegree));
+  const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
+  return boost::math::quantile(boost::math::complement(distribution, level));
+}
+
+}  // namespace
+
+double carrying_queries(const ResultRow& row) {
+  const auto queries = static_cast<double>(row.queries);
+  const MetricRow* metric = find_metric(row.metric);
+  if (metric == nullptr || !row.reference) return queries;
+  const double mean = *row.reference;
+  if (metric->kind == MetricKind::kLogitStatistic) {
+    if (metric->name == "logit_mean" || !row.std_error) return queries;
+    // Twice the relative error of a spread is that of the mean square.
+    const double power = metric->name == "logit_sd" ? 2 : 1;
+    return carrying(queries, mean, power * *row.std_error * std::sqrt(queries));
+  }
+  const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
+  const double from_zero = carrying(queries, mean, sd);
+  const bool ends_at_one = metric->complement != nullptr || metric->is_fraction;
+  return ends_at_one ? std::min(from_zero, carrying(queries, 1 - mean, sd)) : from_zero;
+}
+
+LineCheck check_lines(const std::vector<ResultRow>& rows) {
+  LineCheck check;
+  for (const ResultRow& row : rows) {
+    const MetricRow* metric = find_metric(row.metric);
+    if (metric == nullptr || !row.reference || !row.estimate) continue;
+    ++check.lines;
+    if (const auto found = distance(*metric, row)) {
+      check.worst.push_back({row, *found, 0});
+    } else {
+      ++check.undecided;
+    }
+  }
+  for (CheckedLine& line : check.worst) {
+    line.bound = bound(carrying_queries(line.row), check.lines - check.undecided);
+    if (line.distance > line.bound) ++check.beyond;
+  }
+  std::stable_sort(check.worst.begin(), check.worst.end(), [](const auto& a, const auto& b) {
+    return a.distance / a.bound > b.distance / b.bound;
+  });
+  if (check.worst.size() > kWorstShown) check.worst.resize(kWorstShown);
+  return check;
+}
+
+std::string describe_line(const ResultRow& row) {
+  std::string text = row.metric + " of " + row.key.experiment;
+  if (row.key.d) text += " at d=" + std::to_string(*row.key.d);
+  text += " keys=" + std::to_string(row.key.keys);
+  if (!row.key.entries.empty()) text += " (" + row.key.entries + ")";
+  return text + " under " + row.key.scaling;
+}
+
+std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {
+  const auto& target = experiment.stop;
+  const std::string found = "has " + std::to_string(row.queries) + " queries; the config asks for ";
+  if (!target) {
+    return row.queries == cell.queries ? "" : found + std::to_string(cell.queries);
+  }
+  if (!can_end_with(cell, *target, row.queries)) {
+    return found + std::to_string(cell.queries) + ", or for those of a look at its target";
+  }
+  if (row.status == "max_queries" && row.queries != cell.queries) {
+    return found + std::to_string(cell.queries) + " where the target is not met";
+  }
+  return "";
+}
+
+std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d) {
+  constexpr double kRounding = 1e-12;
+  const auto size = static_cast<double>(d);
+  std::vector<std::string> faults;
+  for (const Scaling& scaling : experiment.scalings) {
+    double named = 1;
+    if (scaling.name == "div_sqrt_d") {
+      named = 1 / std::sqrt(size);
+    } else if (scaling.name == "div_d") {
+      named = 1 / size;
+    } else if (scaling.name != "none") {
+      continue;
+    }
+    const double used = multiplier_at(scaling, d);
+    if (std::abs(used - named) <= kRounding * named) continue;
+    faults.push_back("the scaling " + scaling.name + " of " + experiment.name +
+                     " multiplies scores by " + std::to_string(used) +
+                     " at d=" + std::to_string(d) + ", its name says " + std::to_string(named));
+  }
+  return faults;
+}
+
+}  // namespace attnscale

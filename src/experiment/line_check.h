@@ -1,0 +1,60 @@
+// How far estimates may lie from their exact values, and which lie further: the check that `verify`
+// and every run end with. Knows rows of results and what their names mean, not how they came about.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiment/plan.h"
+#include "experiment/result_row.h"
+
+namespace attnscale {
+
+/// A check of right numbers raises a false alarm once in so many runs.
+inline constexpr double kRunsPerFalseAlarm = 1000;
+
+/// Fewer queries than this carry a line decide nothing. See carrying_queries.
+inline constexpr double kLeastCarrying = 300;
+
+/// The kurtosis decides from so many queries on: its own error rests on eighth powers.
+inline constexpr std::int64_t kLeastForKurtosis = 100'000;
+
+/// One line against its exact value.
+struct CheckedLine {
+  ResultRow row;
+  double distance;  ///< |estimate - reference| beyond the reference's own error, in standard errors
+  double bound;     ///< the distance allowed
+};
+
+struct LineCheck {
+  std::int64_t lines = 0;          ///< that have an exact value
+  std::int64_t undecided = 0;      ///< of these, carried by too few queries
+  std::int64_t beyond = 0;         ///< further than allowed
+  std::vector<CheckedLine> worst;  ///< the furthest, as a share of their bounds; at most five
+};
+
+/// How many queries a mean rests on: n m^2 / (m^2 + sd^2), with m the exact mean, or its distance
+/// from the other end of the metric's range where that is less. All of n where the values hardly
+/// differ; of a rare event the number of times it should occur. For the spread and kurtosis of
+/// logits the same of the numbers whose mean they are, by the delta method. At most row.queries.
+double carrying_queries(const ResultRow& row);
+
+/// Compares all lines that have an exact value. The bounds are two-sided Student quantiles with one
+/// degree of freedom for each hundred queries that carry the line, at a level that all lines
+/// together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact value counts as good to
+/// 1e-6 (reference.h); those of logits, which are closed formulas, as exact.
+LineCheck check_lines(const std::vector<ResultRow>& rows);
+
+/// "top_weight of softmax at d=4 keys=8 (normal) under none"
+std::string describe_line(const ResultRow& row);
+
+/// What is wrong with the number of queries of a line of this cell, said of the line; empty where
+/// nothing is.
+std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row);
+
+/// What is wrong with the scalings of the experiment at size d: those of the table must multiply
+/// scores by what their name says, worked out a second time here. One sentence each.
+std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d);
+
+}  // namespace attnscale
