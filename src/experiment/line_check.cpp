@@ -73,7 +73,7 @@ double carrying_queries(const ResultRow& row) {
   }
   const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
   const double from_zero = carrying(queries, mean, sd);
-  const bool ends_at_one = metric->complement != nullptr || metric->is_fraction;
+  const bool ends_at_one = metric->complement || metric->is_fraction;
   return ends_at_one ? std::min(from_zero, carrying(queries, 1 - mean, sd)) : from_zero;
 }
 
