@@ -18,10 +18,10 @@ A run that --set or --seed change gets a folder of its own beside results/try_th
 END
 }
 
-# Where the run goes and what is passed on: --out as said, else a name made from what was changed.
+# --out is read here as well, since the pictures go where the run goes.
 started_in=$PWD
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-out='' changes='' options=()
+out='' changes=() options=()
 while (($#)); do
   case $1 in
     -h | --help)
@@ -37,31 +37,30 @@ while (($#)); do
         shift
       fi
       ;;
-    --set=* | --seed=* | --shard=*)
-      changes+="$1 "
-      options+=("$1")
-      ;;
-    --set | --seed | --shard)
-      changes+="$1=${2-} "
-      options+=("$1" "${@:2:1}")
+    --set=* | --seed=*) changes+=("$1") ;;
+    --set | --seed)
+      changes+=("$1" "${@:2:1}")
       (($# == 1)) || shift
       ;;
     *) options+=("$1") ;;
   esac
   shift
 done
-if [[ -z $out ]]; then
-  out=results/try_this${changes:+-$(sha256sum <<< "$changes" | cut -c 1-8)}
-elif [[ $out != /* && $started_in != "$root" ]]; then
+if [[ -n $out && $out != /* && $started_in != "$root" ]]; then
   out=$started_in/$out
 fi
 
 "$root/scripts/setup.sh"
 cd "$root"  # so that the manifest and the messages name paths of the repository
+if [[ -z $out ]]; then
+  # What --set and --seed make of the config has a folder of its own; the program knows which.
+  plan=$(build/attnscale plan configs/try_this.json "${changes[@]}")
+  out=${plan##*Results go to }
+fi
 
 # 3 is a finished run too: it did not reach the precision it was asked for.
 status=0
-build/attnscale run configs/try_this.json --out "$out" "${options[@]}" || status=$?
+build/attnscale run configs/try_this.json --out "$out" "${changes[@]}" "${options[@]}" || status=$?
 if [[ $status -ne 0 && $status -ne 3 || ! -f $out/summary.csv ]]; then
   exit "$status"
 fi

@@ -19,16 +19,13 @@ namespace po = boost::program_options;
 
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
+// What --set and --seed change in the config; --seed comes last, so that it wins.
 std::vector<Override> overrides_of(const Arguments& arguments) {
   std::vector<Override> overrides;
   for (const std::string& text : arguments.texts("set")) overrides.push_back(parse_override(text));
-  return overrides;
-}
-
-std::optional<std::uint64_t> seed_of(const Arguments& arguments) {
   const auto seed = arguments.whole_number("seed", 0, kLargestSeed);
-  if (!seed) return std::nullopt;
-  return static_cast<std::uint64_t>(*seed);
+  if (seed) overrides.push_back({"seed", std::to_string(*seed)});
+  return overrides;
 }
 
 constexpr std::int64_t kMostShards = 1'000'000;
@@ -60,7 +57,6 @@ Command build_run(const Arguments& arguments) {
   run.out = arguments.text("out");
   if (run.out && run.out->empty()) arguments.refuse("out", "", "a folder");
   run.overrides = overrides_of(arguments);
-  run.seed = seed_of(arguments);
   run.threads =
       static_cast<int>(arguments.whole_number("threads", 1, 1024).value_or(available_processors()));
   run.shard = shard_of(arguments);
@@ -80,7 +76,6 @@ Command build_plan(const Arguments& arguments) {
   PlanCommand plan;
   plan.config = arguments.only_word("config");
   plan.overrides = overrides_of(arguments);
-  plan.seed = seed_of(arguments);
   plan.format = arguments.choice(
       "format",
       std::array{std::pair{"table", TableFormat::kTable}, std::pair{"csv", TableFormat::kCsv},
@@ -202,7 +197,7 @@ constexpr std::array kCommands{
                "shards of one run, in any order, into the single run's bytes", add_merge_options,
                build_merge},
     CommandRow{"show", "DIR...", "the tables of finished runs again", add_show_options, build_show},
-    CommandRow{"verify", "DIR", "hashes, query counts, and estimates against their exact values",
+    CommandRow{"verify", "DIR", "hashes, query counts, estimates against exact values",
                add_no_options, build_verify},
     CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
                add_softmax_options, build_softmax},

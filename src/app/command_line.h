@@ -27,8 +27,7 @@ enum class Verbosity { kNormal, kQuiet };
 struct RunCommand {
   std::string config;
   std::optional<std::string> out;
-  std::vector<Override> overrides;
-  std::optional<std::uint64_t> seed;
+  std::vector<Override> overrides;  ///< of --set and --seed
   int threads = 1;
   std::optional<Shard> shard;
   std::optional<double> time_limit_seconds;
@@ -41,7 +40,6 @@ struct RunCommand {
 struct PlanCommand {
   std::string config;
   std::vector<Override> overrides;
-  std::optional<std::uint64_t> seed;
   TableFormat format = TableFormat::kTable;
 };
 

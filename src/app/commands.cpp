@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/report_run.h"
+#include "app/run_folder.h"
 #include "app/user_error.h"
 #include "experiment/given.h"
 #include "experiment/plan.h"
@@ -66,7 +67,7 @@ std::string rounded_seconds(double seconds) {
 }
 
 // The same for the eye: one experiment's formulas once, seconds rounded, and the total.
-std::string plan_screen(const Plan& plan, const Table& table) {
+std::string plan_screen(const Plan& plan, const Table& table, const std::string& folder) {
   ScreenTable screen;
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
@@ -95,7 +96,7 @@ std::string plan_screen(const Plan& plan, const Table& table) {
     }
   }
   return text + "\nExpected: " + (total < 0.01 ? "" : "about ") + rounded_seconds(total) +
-         " processor seconds in all; runs nothing\n";
+         " processor seconds in all; runs nothing\nResults go to " + folder + "\n";
 }
 
 template <typename Row>
@@ -144,9 +145,7 @@ Results read_finished(const std::string& folder) {
 }  // namespace
 
 std::string plan_text(const PlanCommand& command, std::vector<std::string>& warnings) {
-  std::vector<Override> overrides = command.overrides;
-  if (command.seed) overrides.push_back({"seed", std::to_string(*command.seed)});
-  const LoadedConfig loaded = load_config(command.config, overrides);
+  const LoadedConfig loaded = load_config(command.config, command.overrides);
   warnings = loaded.warnings;
   const Plan plan = make_plan(loaded.config);
   const Table table = plan_table(plan);
@@ -156,7 +155,9 @@ std::string plan_text(const PlanCommand& command, std::vector<std::string>& warn
     case TableFormat::kJson:
       return to_json(table);
     default:
-      return plan_screen(plan, table);
+      RunCommand run;
+      run.overrides = command.overrides;
+      return plan_screen(plan, table, results_folder(run, loaded.config).string());
   }
 }
 

@@ -23,9 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 LoadedConfig load(const RunCommand& command) {
-  std::vector<Override> overrides = command.overrides;
-  if (command.seed) overrides.push_back({"seed", std::to_string(*command.seed)});
-  LoadedConfig loaded = load_config(command.config, overrides);
+  LoadedConfig loaded = load_config(command.config, command.overrides);
   if (!vector_target_keeps_bytes()) {
     loaded.warnings.push_back("this machine has no AVX2 with FMA (" + vector_target() +
                               "): results are right, but not byte for byte those of machines that "

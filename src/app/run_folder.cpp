@@ -90,7 +90,7 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
 fs::path results_folder(const RunCommand& run, const Config& config) {
   if (run.out) return *run.out;
   std::string name = config.name;
-  if (!run.overrides.empty() || run.seed) name.append("-").append(fingerprint(config), 0, 8);
+  if (!run.overrides.empty()) name.append("-").append(fingerprint(config), 0, 8);
   if (run.shard) {
     name.append(".shard-").append(std::to_string(run.shard->index));
     name.append("-of-").append(std::to_string(run.shard->count));
