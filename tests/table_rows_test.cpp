@@ -129,14 +129,14 @@ TEST(EveryLaw, DrawsOneNumberAfterTheOther) {
 TEST(ScoreMoments, AreThoseOfSumsOfProducts) {
   // Centred normal entries: kurtosis 3 + (3 * 3 - 3) / d.
   for (const std::int64_t d : {1, 4, 64, 1024}) {
-    const ScoreMoments moments = score_moments(normal_entries(), d);
+    const ScoreMoments moments = score_moments(normal_entries(), d, 1);
     const auto size = static_cast<double>(d);
     EXPECT_EQ(moments.mean, 0);
     EXPECT_DOUBLE_EQ(moments.sd, std::sqrt(size));
     EXPECT_DOUBLE_EQ(moments.kurtosis, 3 + 6 / size);
   }
   // Entries uniform on (0, 1) have mean 1/2 and variance 1/12: 7/144 and 1/4 for each coordinate.
-  const ScoreMoments shifted = score_moments(normal_entries(0.5, std::sqrt(1.0 / 12)), 100);
+  const ScoreMoments shifted = score_moments(normal_entries(0.5, std::sqrt(1.0 / 12)), 100, 1);
   EXPECT_DOUBLE_EQ(shifted.mean, 25);
   EXPECT_DOUBLE_EQ(shifted.sd, std::sqrt(100 * 7.0 / 144));
   EXPECT_TRUE(std::isnan(shifted.kurtosis));
@@ -144,8 +144,8 @@ TEST(ScoreMoments, AreThoseOfSumsOfProducts) {
   Entries one_sided = normal_entries();
   one_sided.keys.mean = 3;
   one_sided.keys.sd = 2;
-  EXPECT_EQ(score_moments(one_sided, 16).mean, 0);
-  EXPECT_DOUBLE_EQ(score_moments(one_sided, 16).sd, std::sqrt(16.0 * (4 + 9)));
+  EXPECT_EQ(score_moments(one_sided, 16, 1).mean, 0);
+  EXPECT_DOUBLE_EQ(score_moments(one_sided, 16, 1).sd, std::sqrt(16.0 * (4 + 9)));
 }
 
 TEST(IdentityText, IsEqualExactlyForEntriesThatDrawTheSame) {

@@ -6,19 +6,21 @@
 namespace attnscale {
 namespace {
 
-bool is_centred_normal(const Law& law) {
-  return law.row->name == "normal" && law.mean == 0;
-}
-
-/// True where the scores of a query's keys are independent and normal given the query, whose norm
-/// is chi.
+/// True where the scores of a query's keys are independent and of one normal law given the query,
+/// whose norm is chi.
 bool has_exact_means(const Draw& draw) {
-  return draw.keys >= 2 && is_centred_normal(draw.entries.queries) &&
-         is_centred_normal(draw.entries.keys);
+  const Entries& entries = draw.entries;
+  const bool of_one_law = entries.alignment == 0 || aligned_of(entries, draw.keys) == draw.keys;
+  return draw.keys >= 2 && of_one_law && is_centred_normal(entries.queries) &&
+         is_centred_normal(entries.keys);
 }
 
+/// Spread of the scores of such a query over its norm. What alignment adds to all of them alike
+/// changes no weight.
 double entry_sd(const Draw& draw) {
-  return draw.entries.queries.sd * draw.entries.keys.sd;
+  const Entries& entries = draw.entries;
+  const double spread = entries.queries.sd * entries.keys.sd;
+  return entries.alignment == 0 ? spread : spread * kept_share(entries.alignment);
 }
 
 ReferenceRequest request_of(const Draw& draw, const Scaling& scaling) {
@@ -32,7 +34,7 @@ std::optional<double> if_finite(double number) {
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
                                       const Scaling& scaling) {
-  const ScoreMoments score = score_moments(draw.entries, draw.d);
+  const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
   const double multiplier = multiplier_at(scaling, draw.d);
   if (metric.name == "logit_mean") return if_finite(multiplier * score.mean);
   if (metric.name == "logit_sd") return if_finite(std::abs(multiplier) * score.sd);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/law.h"
+#include "experiment/entries.h"
 #include "experiment/metric.h"
 #include "experiment/sampler.h"
 #include "experiment/scaling.h"

@@ -24,7 +24,7 @@ double logarithm(double number) {
 }
 
 Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
-  const ScoreMoments score = score_moments(draw.entries, draw.d);
+  const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
   double middle = score.mean;
   apply_scaling(scaling, draw.d, {&middle, 1}, {&middle, 1});
   const double reach = kExpectedDeviations * score.sd * std::abs(multiplier_at(scaling, draw.d));

@@ -24,7 +24,7 @@ int logit_powers(const Experiment& experiment) {
 }
 
 double logit_centre(const Scaling& scaling, const Draw& draw) {
-  double centre = score_moments(draw.entries, draw.d).mean;
+  double centre = score_moments(draw.entries, draw.d, draw.keys).mean;
   apply_scaling(scaling, draw.d, {&centre, 1}, {&centre, 1});
   return centre;
 }

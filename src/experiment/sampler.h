@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "experiment/law.h"
+#include "experiment/entries.h"
 #include "numerics/lanes.h"
 #include "numerics/random_stream.h"
 
