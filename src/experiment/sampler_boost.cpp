@@ -6,10 +6,22 @@
 namespace attnscale {
 namespace {
 
-void draw_vector(const Law& law, RandomStream& words, std::span<double> vector) {
+void draw_standardised(const Law& law, RandomStream& words, std::span<double> vector) {
   law.row->fill(law.parameters, words, vector);
+}
+
+// mean + sd x for each standardised entry x.
+void stretch(const Law& law, std::span<double> vector) {
   if (law.mean == 0 && law.sd == 1) return;
   for (double& entry : vector) entry = law.mean + law.sd * entry;
+}
+
+// Mixes the query's standardised entries into those of an aligned key.
+void align(double alignment, std::span<const double> standardised_query, std::span<double> key) {
+  const double kept = kept_share(alignment);
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = alignment * standardised_query[i] + kept * key[i];
+  }
 }
 
 // A plain sum: its error, at most d rounding errors of a sum that grows as sqrt(d), is far below
@@ -36,7 +48,10 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
                       const TileSink& sink) {
   RandomStream words(address, StreamPurpose::kEntries);
   std::vector<double> query(static_cast<std::size_t>(draw.d));
+  std::vector<double> standardised_query(query.size());
   std::vector<double> key(query.size());
+  const Entries& entries = draw.entries;
+  const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
   const TileShape shape = tile_shape_of_entries(draw);
   const std::int64_t stride = padded(shape.queries);
   std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
@@ -49,9 +64,15 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
     for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
       const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
       for (std::int64_t q = 0; q < group; ++q) {
-        if (first_key == 0) draw_vector(draw.entries.queries, words, query);
+        if (first_key == 0) {
+          draw_standardised(entries.queries, words, standardised_query);
+          query = standardised_query;
+          stretch(entries.queries, query);
+        }
         for (std::int64_t k = 0; k < keys; ++k) {
-          draw_vector(draw.entries.keys, words, key);
+          draw_standardised(entries.keys, words, key);
+          if (first_key + k < aligned) align(entries.alignment, standardised_query, key);
+          stretch(entries.keys, key);
           scores[static_cast<std::size_t>(k * group_stride + q)] = dot(query, key);
         }
       }

@@ -13,7 +13,8 @@ bool can_draw_direct(const Entries& entries);
 
 /// SamplerRow::draw_block. Given the query q, its scores are independent normals of mean 0 and
 /// variance |q|^2 sd_k^2, and |q|^2 / sd_q^2 is chi-squared with d degrees of freedom: one such
-/// number per query and one normal per key.
+/// number per query and one normal per key. An aligned key's score is
+/// rho |q|^2 sd_k / sd_q + sqrt(1 - rho^2) |q| sd_k z.
 /// Precondition: can_draw_direct(draw.entries).
 void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                        const TileSink& sink);

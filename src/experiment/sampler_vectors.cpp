@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "experiment/alignment.h"
 #include "numerics/normal_kernel.h"
 
 namespace attnscale {
@@ -64,15 +65,14 @@ class QueryGroup {
     const Law& law = draw_.entries.queries;
     if (has_kernel(law)) {
       draw_normal_entries(words_, first_query, 0, {law.mean, law.sd}, draw_.d, entries_);
-      return;
+    } else {
+      draw_entries_one_by_one(law);
     }
-    std::ranges::fill(entries_, 0.0);
+    if (draw_.entries.alignment == 0) return;
+    shifts_.resize(static_cast<std::size_t>(stride));
     for (std::int64_t query = 0; query < stride; ++query) {
-      VectorOfLaw vector(law, address_, first_query + query, 0);
-      for_each_part([&](std::size_t first, std::size_t size) {
-        const std::span<const double> part = vector.next_part(size);
-        for (std::size_t i = 0; i < size; ++i) entries_[place(first + i, query)] = part[i];
-      });
+      shifts_[static_cast<std::size_t>(query)] =
+          alignment_shift(draw_.entries, draw_.d, entries_.data() + query, stride);
     }
   }
 
@@ -83,16 +83,29 @@ class QueryGroup {
     if (has_kernel(law)) {
       score_normal_keys(words_, first_query_, first_key, keys, {law.mean, law.sd},
                         {entries_, stride_, scores, score_stride});
-      return;
-    }
-    for (std::int64_t query = 0; query < stride_; ++query) {
-      for (std::int64_t key = 0; key < keys; ++key) {
-        scores[key * score_stride + query] = score_of(query, first_key + key);
+    } else {
+      for (std::int64_t query = 0; query < stride_; ++query) {
+        for (std::int64_t key = 0; key < keys; ++key) {
+          scores[key * score_stride + query] = score_of(query, first_key + key);
+        }
       }
     }
+    if (draw_.entries.alignment == 0) return;
+    align_scores(draw_.entries, first_key, keys, shifts_, scores, score_stride);
   }
 
  private:
+  void draw_entries_one_by_one(const Law& law) {
+    std::ranges::fill(entries_, 0.0);
+    for (std::int64_t query = 0; query < stride_; ++query) {
+      VectorOfLaw vector(law, address_, first_query_ + query, 0);
+      for_each_part([&](std::size_t first, std::size_t size) {
+        const std::span<const double> part = vector.next_part(size);
+        for (std::size_t i = 0; i < size; ++i) entries_[place(first + i, query)] = part[i];
+      });
+    }
+  }
+
   double score_of(std::int64_t query, std::int64_t key) const {
     VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
     CompensatedSum score;
@@ -121,6 +134,7 @@ class QueryGroup {
   std::int64_t first_query_ = 0;
   std::int64_t stride_ = 0;
   std::vector<double> entries_;
+  std::vector<double> shifts_;  // of each query, where keys are aligned
 };
 
 // Queries worked on together: as many as keep their entries in the first cache, at least kLanes.

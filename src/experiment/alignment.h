@@ -1,0 +1,26 @@
+// Aligned keys without their entries: from the score of an independent key to that of an aligned
+// one, for samplers that do not hold every entry. What alignment is says experiment/entries.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "experiment/entries.h"
+
+namespace attnscale {
+
+/// What every aligned score of a query gains: k = mean + sd (rho x + kept y) and k' = mean + sd y
+/// give q.k = kept q.k' + shift with shift = rho sd q.x + (1 - kept) mean sum q.
+/// `entries` holds entry i of the query at entries[i * stride].
+double alignment_shift(const Entries& law, std::int64_t d, const double* entries,
+                       std::int64_t stride);
+
+/// The same where all that is known of the query is |q|^2. Precondition: entries of mean 0.
+double alignment_shift(const Entries& law, double squared_query_norm);
+
+/// Turns the scores of independent keys first_key ... first_key + keys - 1 into those of aligned
+/// keys, as far as these keys are aligned: scores[key * stride + query] of shifts.size() queries.
+void align_scores(const Entries& law, std::int64_t first_key, std::int64_t keys,
+                  std::span<const double> shifts, double* scores, std::int64_t stride);
+
+}  // namespace attnscale
