@@ -185,6 +185,58 @@ TEST(ConfigErrors, NameWrongNumbersOfAnExperiment) {
   });
 }
 
+TEST(ConfigErrors, SayWhatALawNeeds) {
+  const std::string at = "/experiments/0/entries";
+  expect_refused({
+      {experiment(R"({"d": 4, "entries": @"student_t"})"),
+       at,
+       {"needs a number; write {\"law\": \"student_t\", \"nu\": ...}"}},
+      {experiment(R"({"d": 4, "entries": @"outlier"})"),
+       at,
+       {"write {\"law\": \"outlier\", \"p\": ..., \"outlier_sd\": ...}"}},
+      {experiment(R"({"d": 4, "entries": @{"law": "student_t"}})"),
+       at,
+       {"needs the key \"nu\"", "degrees of freedom"}},
+      {experiment(R"({"d": 4, "entries": {"law": "student_t", "nu": @2}})"),
+       at + "/nu",
+       {"found 2", "a number above 2", "the spread is infinite", "write more than 2, such as 2.1"}},
+      {experiment(R"({"d": 4, "entries": {"law": "sparse", "p": @0}})"),
+       at + "/p",
+       {"above 0 and at most 1"}},
+      {experiment(R"({"d": 4, "entries": {"law": "laplace", @"nu": 5}})"),
+       at + "/nu",
+       {"unknown key \"nu\""}},
+      {experiment(R"({"d": 4, "entries": @{"keys": "normal"}})"),
+       at,
+       {"\"queries\" is missing", "{\"queries\": \"rademacher\", \"keys\": \"normal\"}"}},
+      {experiment(R"({"d": 4, "entries": {"queries": "normal", "keys": "normal", "sd": @2}})"),
+       at + "/sd",
+       {"does not go with \"queries\" and \"keys\"", "write it inside them"}},
+      {experiment(R"({"d": 4, "entries": {"queries": {"law": "student_t", "nu": @1},
+                                          "keys": "normal"}})"),
+       at + "/queries/nu",
+       {"above 2"}},
+      {experiment(R"({"d": 4, "entries": {"queries": {@"name": "x"}, "keys": "normal"}})"),
+       at + "/queries/name",
+       {"unknown key \"name\""}},
+  });
+}
+
+TEST(ConfigErrors, SayHowManyKeysCanBeAligned) {
+  const std::string at = "/experiments/0/entries";
+  expect_refused({
+      {experiment(R"({"d": 4, "keys": [2, 8], "entries": @{"alignment": 0.5, "aligned_keys": 3}})"),
+       at,
+       {"3 aligned keys, but a query has only 2 keys"}},
+      {experiment(R"({"d": 4, "entries": {"alignment": @-1.01}})"),
+       at + "/alignment",
+       {"a number from -1 to 1"}},
+      {experiment(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": @0}})"),
+       at + "/aligned_keys",
+       {"an integer from 1"}},
+  });
+}
+
 TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
   const std::string at = "/experiments/0/";
   expect_refused({
@@ -235,6 +287,10 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
       {experiment("{\"d\": 4, \"entries\": [\"normal\", @{\"sd\": 1}]}"),
        at + "entries/1",
        {"names must differ"}},
+      {experiment(R"({"d": 4, "sampler": "direct",
+                      "entries": @{"queries": "normal", "keys": "laplace"}})"),
+       at + "entries",
+       {"queries of the law \"normal\"", "keys of the law \"laplace\"", "vectors, boost"}},
       {experiment("{\"d\": 4, \"metrics\": [\"slope\"], \"histogram\": [@\"entropy\"]}"),
        at + "histogram/0",
        {"not among the metrics"}},

@@ -121,6 +121,28 @@ TEST(Config, SweepsOneNumberOfTheEntries) {
   EXPECT_EQ(experiment.entries[2], (Entries{"wide", 3.0, wide, wide}));
 }
 
+TEST(Config, ReadsALawOfEachSide) {
+  const Experiment experiment = read_one(R"({"d": 4, "keys": 8, "entries": [
+      {"queries": {"law": "rademacher"}, "keys": {"law": "normal", "sd": 2}, "name": "mixed"},
+      {"queries": "normal", "keys": {"law": "student_t", "nu": [5, 7], "mean": 1},
+       "alignment": 0.25, "aligned_keys": 3}]})");
+  const Law signs{find_law("rademacher"), {}, 0, 1};
+  const Law normal{find_law("normal"), {}, 0, 1};
+  const Law wide{find_law("normal"), {}, 0, 2};
+  const Law heavy{find_law("student_t"), {7}, 1, 1};
+  ASSERT_EQ(experiment.entries.size(), 3U);
+  EXPECT_EQ(experiment.entries[0], (Entries{"mixed", {}, signs, wide, 0, {}}));
+  EXPECT_EQ(experiment.entries[2], (Entries{"normal_student_t", 7.0, normal, heavy, 0.25, 3}));
+}
+
+TEST(Config, SweepsTheAlignment) {
+  const Experiment experiment =
+      read_one(R"({"d": 4, "keys": 8, "entries": {"alignment": [0, 0.5], "aligned_keys": 2}})");
+  const Law normal{find_law("normal"), {}, 0, 1};
+  EXPECT_THAT(experiment.entries, ElementsAre(Entries{"normal", 0.0, normal, normal, 0, 2},
+                                              Entries{"normal", 0.5, normal, normal, 0.5, 2}));
+}
+
 TEST(Config, TakesAllMetricsThatApply) {
   std::vector<std::string> all;
   std::vector<std::string> with_one_key;
@@ -177,6 +199,14 @@ TEST(Config, TextReadsBackAsTheSameConfig) {
           "saturated_above": 0.123456789012345678, "samples": 3, "histogram": ["score", "slope"]})",
       R"({"d": 4, "entries": ["normal", {"name": "w", "mean": -0.1, "sd": [1, 2.5]},
           {"name": "m", "mean": {"from": 0.1, "to": 0.3, "step": 0.1}}]})",
+      R"({"d": 4, "keys": 9, "entries": ["uniform",
+          {"law": "outlier", "p": 0.1, "outlier_sd": [2, 0.3]},
+          {"queries": "normal", "keys": "normal", "name": "same"},
+          {"queries": "laplace", "keys": {"sd": [1, 2]}, "alignment": -0.3},
+          {"queries": {"law": "sparse", "p": [0.5]}, "keys": {"law": "sparse", "p": 0.5}},
+          {"name": "swept", "alignment": [0, 0.1], "aligned_keys": 4},
+          {"name": "counted", "aligned_keys": [1, 9]},
+          {"name": "still", "alignment": [0]}]})",
       R"({"d": 4, "scalings": ["none", {"like": "div_d"}, {"name": "x"},
           {"name": "y", "multiplier": [0.1, 0.2, 1e-7], "d_power": -0.3},
           {"name": "z", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]},

@@ -72,6 +72,23 @@ std::string describe_law(const Law& law) {
          number_text(law.sd);
 }
 
+std::string describe_entries(const Entries& entries) {
+  if (entries.queries == entries.keys) return describe_law(entries.queries);
+  return "queries of " + describe_law(entries.queries) + " and keys of " +
+         describe_law(entries.keys);
+}
+
+void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
+  const std::int64_t fewest = *std::min_element(experiment.keys.begin(), experiment.keys.end());
+  for (const Entries& entries : experiment.entries) {
+    if (entries.aligned_keys.value_or(0) <= fewest) continue;
+    refuse(said_or_whole(value, "entries"),
+           std::to_string(*entries.aligned_keys) + " aligned keys, but a query has only " +
+               std::to_string(fewest) + (fewest == 1 ? " key" : " keys") +
+               "; ask for at most as many, or for more \"keys\"");
+  }
+}
+
 void check_sampler(const JsonValue& value, const Experiment& experiment) {
   for (const Entries& entries : experiment.entries) {
     if (experiment.sampler->can_draw(entries)) continue;
@@ -79,9 +96,9 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
     for (const SamplerRow& row : sampler_table()) {
       if (row.can_draw(entries)) able.push_back(row.name);
     }
-    refuse(said_or_whole(value, "entries"),
-           "the sampler " + quote(experiment.sampler->name) + " has no rule for " +
-               describe_law(entries.queries) + "; samplers that can draw it: " + join(able));
+    refuse(said_or_whole(value, "entries"), "the sampler " + quote(experiment.sampler->name) +
+                                                " has no rule for " + describe_entries(entries) +
+                                                "; samplers that can draw it: " + join(able));
   }
 }
 
@@ -196,6 +213,7 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   warn_of_one_key(value, experiment, warnings);
   if (experiment.given) return;
   check_sampler(value, experiment);
+  check_aligned_keys(value, experiment);
   check_samples(value, experiment);
   check_histogram(value, experiment);
   check_stop(value, experiment);

@@ -31,11 +31,19 @@ struct ScalingDraft {
   NumberAxis d_power;
 };
 
-struct EntriesDraft {
-  std::optional<std::string> name;
-  const LawRow* law = nullptr;
+struct LawDraft {
+  const LawRow* row = nullptr;
   NumberAxis mean;
   NumberAxis sd;
+  std::vector<NumberAxis> parameters;
+};
+
+struct EntriesDraft {
+  std::optional<std::string> name;
+  std::optional<LawDraft> queries;  ///< where each side has a law of its own
+  std::optional<LawDraft> keys;
+  NumberAxis alignment;
+  NumberAxis aligned_keys;  ///< empty where it is not said
 };
 
 struct StopDraft {
@@ -48,6 +56,7 @@ struct ConfigDraft {
   const SamplerRow* sampler = nullptr;  ///< of experiments that name none
   Experiment experiment;
   ScalingDraft scaling;
+  LawDraft law;
   EntriesDraft entries;
   RangeDraft range;
   Given given;

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "app/config_landing.h"
 #include "app/config_reader.h"
-#include "app/config_values.h"
 
 namespace attnscale {
 namespace {
@@ -56,27 +54,45 @@ double largest_limit(std::int64_t SamplerRow::*limit) {
   return static_cast<double>(largest);
 }
 
-using Value = const JsonValue&;
-using Field = const ConfigField&;
-using Draft = ConfigDraft&;
-
-/// An axis of an experiment, as far as its sampler reaches.
-template <auto axis, auto limit>
-void into_axis(Value value, Field, Draft draft) {
-  const SamplerRow& sampler = *draft.experiment.sampler;
-  const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
-                               NumberKind::kInteger,
-                               "the limit of the sampler " + quote(sampler.name)};
-  draft.experiment.*axis = whole_values(read_axis(value, bounds));
-}
-
-void into_nothing(Value value, Field, Draft) {
-  read_text(value);
-}
-
 using enum FieldPlace;
 using enum FieldType;
 using enum FieldUse;
+
+// What a law is told by, for both sides or for one.
+
+ConfigField law_name_field(FieldPlace place) {
+  return {place,
+          "law",
+          kChoice,
+          kOptional,
+          R"("normal")",
+          into_law<&LawDraft::row>,
+          "Name of the law.",
+          {},
+          {"law", law_names}};
+}
+
+ConfigField mean_field(FieldPlace place) {
+  return {place,
+          "mean",
+          kNumberAxis,
+          kOptional,
+          "0",
+          into_law<&LawDraft::mean>,
+          "Mean of an entry.",
+          {-kLargestEntry, kLargestEntry}};
+}
+
+ConfigField sd_field(FieldPlace place) {
+  return {place,
+          "sd",
+          kNumberAxis,
+          kOptional,
+          "1",
+          into_law<&LawDraft::sd>,
+          "Spread of an entry.",
+          {0, kLargestEntry, Ends::kLeastExcluded}};
+}
 
 std::vector<ConfigField> make_table() {
   const FieldBounds d_bounds = {1, largest_limit(&SamplerRow::max_d)};
@@ -204,33 +220,46 @@ std::vector<ConfigField> make_table() {
        "How precise is enough: a cell stops there, and after so many queries at the latest."},
 
       // The parameters of the law stand beside these.
-      {kInEntries,
-       "law",
-       kChoice,
-       kOptional,
-       R"("normal")",
-       into_entries<&EntriesDraft::law>,
-       "Name of the law.",
-       {},
-       {"law", law_names}},
+      law_name_field(kInEntries),
       {kInEntries, "name", kName, kOptional, "", into_entries<&EntriesDraft::name>,
        "Name in the column entries; by default the law's."},
+      mean_field(kInEntries),
+      sd_field(kInEntries),
       {kInEntries,
-       "mean",
+       "queries",
+       kLaw,
+       kOptional,
+       "",
+       land_law,
+       "Law of the queries' entries, where the keys have another.",
+       {},
+       {"law", law_names}},
+      {kInEntries,
+       "keys",
+       kLaw,
+       kOptional,
+       "",
+       land_law,
+       "Law of the keys' entries, where the queries have another.",
+       {},
+       {"law", law_names}},
+      {kInEntries,
+       "alignment",
        kNumberAxis,
        kOptional,
        "0",
-       into_entries<&EntriesDraft::mean>,
-       "Mean of an entry.",
-       {-kLargestEntry, kLargestEntry}},
-      {kInEntries,
-       "sd",
-       kNumberAxis,
-       kOptional,
-       "1",
-       into_entries<&EntriesDraft::sd>,
-       "Spread of an entry.",
-       {0, kLargestEntry, Ends::kLeastExcluded}},
+       into_entries<&EntriesDraft::alignment>,
+       "Correlation of each key entry with the query's: the mean score is d times this, times both "
+       "spreads.",
+       {-1, 1}},
+      {kInEntries, "aligned_keys", kIntegerAxis, kOptional, "",
+       into_entries<&EntriesDraft::aligned_keys>,
+       "How many of the keys are aligned, the first ones; by default all.", keys_bounds},
+
+      // One side's law, with the parameters beside these.
+      law_name_field(kInLaw),
+      mean_field(kInLaw),
+      sd_field(kInLaw),
 
       {kInScaling, "name", kName, kOptional, "", into_scaling<&ScalingDraft::name>,
        "Name in the column scaling; may be left out only beside like alone."},

@@ -16,6 +16,7 @@ enum class FieldPlace {
   kInConfig,
   kInExperiment,
   kInEntries,
+  kInLaw,
   kInScaling,
   kInRange,
   kInGiven,
@@ -35,6 +36,7 @@ enum class FieldType {
   kMetrics,      ///< a list of choices, or "all"
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
+  kLaw,          ///< a choice or an object: one side's law
   kRows,         ///< a list of lists of numbers
   kGiven,        ///< an object of given numbers
   kStop,         ///< an object that says how precise is enough

@@ -76,6 +76,10 @@ void into_experiment(const JsonValue& value, const ConfigField& field, ConfigDra
   read_into(value, field, draft.experiment.*member);
 }
 template <auto member>
+void into_law(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.law.*member);
+}
+template <auto member>
 void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.entries.*member);
 }
@@ -98,6 +102,20 @@ void into_stop(const JsonValue& value, const ConfigField& field, ConfigDraft& dr
 template <auto member>
 void into_target(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.stop.target.*member);
+}
+
+/// An axis of an experiment, as far as its sampler reaches.
+template <auto axis, auto limit>
+void into_axis(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  const SamplerRow& sampler = *draft.experiment.sampler;
+  const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
+                               NumberKind::kInteger,
+                               "the limit of the sampler " + quote(sampler.name)};
+  draft.experiment.*axis = whole_values(read_axis(value, bounds));
+}
+
+inline void into_nothing(const JsonValue& value, const ConfigField&, ConfigDraft&) {
+  read_text(value);
 }
 
 }  // namespace attnscale

@@ -1,106 +1,16 @@
-// The keys of a config whose lists may hold objects or sweeps: entries, scalings, metrics,
-// histogram, and given numbers.
+// The keys of a config that are lists of names or objects: scalings, metrics, histogram; and given
+// numbers. Entries are in config_entries.
 #include <algorithm>
 #include <functional>
 #include <optional>
 
 #include "app/config_checks.h"
 #include "app/config_reader.h"
+#include "app/config_sweeps.h"
 #include "app/config_values.h"
 
 namespace attnscale {
 namespace {
-
-/// One object with at most one swept number: calls `take` once per value of that number.
-void for_each_value(const JsonValue& object, const std::vector<const NumberAxis*>& axes,
-                    const std::function<void(const std::vector<double>& numbers,
-                                             std::optional<double> swept)>& take) {
-  std::vector<double> numbers;
-  std::optional<std::size_t> swept;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    numbers.push_back(axes[i]->values.front());
-    if (!axes[i]->swept) continue;
-    if (swept) {
-      refuse(object,
-             "two numbers of one object are lists or ranges; only one may be, write several "
-             "objects instead");
-    }
-    swept = i;
-  }
-  if (!swept) return take(numbers, std::nullopt);
-  for (const double value : axes[*swept]->values) {
-    numbers[*swept] = value;
-    take(numbers, value);
-  }
-}
-
-template <typename Named>
-void refuse_repeated_name(const JsonValue& value, const std::vector<Named>& earlier,
-                          const std::string& name, const std::string& noun) {
-  for (const Named& other : earlier) {
-    if (other.name == name) {
-      refuse(value, "a second " + noun + " with the name " + quote(name) + "; names must differ");
-    }
-  }
-}
-
-/// The bounds that a law's table sets to one of its parameters.
-NumberBounds parameter_bounds(const LawParameter& parameter) {
-  return {{parameter.above, parameter.at_most, Ends::kLeastExcluded},
-          NumberKind::kReal,
-          std::string(parameter.help)};
-}
-
-void read_entries_object(const JsonValue& value, std::vector<Entries>& entries) {
-  // The law comes first: it decides which other keys there are.
-  ConfigDraft draft;
-  std::vector<std::string_view> parameter_names;
-  const ConfigField& law_field = *find_field(FieldPlace::kInEntries, "law");
-  const JsonValue* law = value.find("law");
-  if (law != nullptr) {
-    law_field.land(*law, law_field, draft);
-    for (const LawParameter& row : draft.entries.law->parameters) {
-      parameter_names.push_back(row.name);
-    }
-  }
-  read_object(value, FieldPlace::kInEntries, draft, parameter_names);
-
-  // Mean, sd, then the law's own numbers; one of them may be swept.
-  const EntriesDraft& read = draft.entries;
-  std::vector<NumberAxis> parameters;
-  parameters.reserve(read.law->parameters.size());
-  for (const LawParameter& row : read.law->parameters) {
-    const JsonValue* parameter = value.find(row.name);
-    if (parameter == nullptr) {
-      refuse(value, "the law " + quote(read.law->name) + " needs the key " + quote(row.name) +
-                        ": " + std::string(row.help));
-    }
-    parameters.push_back(read_axis(*parameter, parameter_bounds(row)));
-  }
-  std::vector<const NumberAxis*> axes = {&read.mean, &read.sd};
-  for (const NumberAxis& axis : parameters) axes.push_back(&axis);
-
-  const std::string name = read.name.value_or(std::string(read.law->name));
-  refuse_repeated_name(value, entries, name, "law");
-  for_each_value(value, axes, [&](const std::vector<double>& numbers, std::optional<double> swept) {
-    const Law one{read.law, {numbers.begin() + 2, numbers.end()}, numbers[0], numbers[1]};
-    entries.push_back({name, swept, one, one});
-  });
-}
-
-void read_entries(const JsonValue& value, const ConfigField& field, std::vector<Entries>& entries) {
-  if (value.kind == JsonKind::kObject) return read_entries_object(value, entries);
-  const LawRow* row = find_law(read_choice(value, field));
-  if (!row->parameters.empty()) {
-    const std::string_view parameter = row->parameters.front().name;
-    refuse(value, "the law " + quote(row->name) + " needs a number; write {\"law\": " +
-                      quote(row->name) + ", " + quote(parameter) + ": ...}");
-  }
-  const std::string name(row->name);
-  refuse_repeated_name(value, entries, name, "law");
-  const Law law{row, {}, 0, 1};
-  entries.push_back({name, std::nullopt, law, law});
-}
 
 std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
   if (!read.name) {
@@ -144,13 +54,6 @@ void read_scaling_object(const JsonValue& value, std::vector<Scaling>& scalings)
 }
 
 }  // namespace
-
-void land_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  std::vector<Entries>& entries = draft.experiment.entries;
-  if (value.kind != JsonKind::kArray) return read_entries(value, field, entries);
-  expect_list(value, "laws, such as [\"normal\"]");
-  for (const JsonValue& item : value.items) read_entries(item, field, entries);
-}
 
 void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   expect_list(value, "scalings, such as [\"none\", \"div_sqrt_d\"]");

@@ -1,5 +1,6 @@
 // The field table as JSON Schema (draft-07), for editors and other tools. What holds across several
 // keys (limits of one sampler, shapes that must agree) only the reader checks.
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -95,6 +96,8 @@ Json value_schema(const ConfigField& field) {
       const Json one = {{"anyOf", Json::array({plain_law_names(), reference_to("entries")})}};
       return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
     }
+    case FieldType::kLaw:
+      return {{"anyOf", Json::array({plain_law_names(), reference_to("law")})}};
     case FieldType::kRows:
       return list_of(list_of({{"type", "number"}}));
     case FieldType::kGiven:
@@ -148,14 +151,13 @@ Json experiment_schema() {
   return schema;
 }
 
-/// The keys of entries, and for each law those of its parameters.
-Json entries_schema() {
-  Json schema = object_schema(FieldPlace::kInEntries);
+/// For each law, the keys of its object: `keys` and those of its parameters.
+Json law_alternatives(const std::vector<std::string_view>& keys) {
   Json laws = Json::array();
   for (const LawRow& row : law_table()) {
     Json properties = {{"law", {{"const", row.name}}}};
-    Json keys = Json::array();
-    for (const std::string_view key : field_names(FieldPlace::kInEntries)) {
+    Json required_keys = Json::array();
+    for (const std::string_view key : keys) {
       if (key != "law") properties[std::string(key)] = true;
     }
     for (const LawParameter& parameter : row.parameters) {
@@ -163,17 +165,45 @@ Json entries_schema() {
       Json property = {{"description", parameter.help}};
       property.update(axis("number", bounds));
       properties[std::string(parameter.name)] = std::move(property);
-      keys.push_back(parameter.name);
+      required_keys.push_back(parameter.name);
     }
     Json law = {{"properties", std::move(properties)}, {"additionalProperties", false}};
-    if (!keys.empty()) {
-      keys.push_back("law");
-      law["required"] = std::move(keys);
+    if (!required_keys.empty()) {
+      required_keys.push_back("law");
+      law["required"] = std::move(required_keys);
     }
     laws.push_back(std::move(law));
   }
+  return laws;
+}
+
+/// The law of one side.
+Json law_schema() {
+  Json schema = object_schema(FieldPlace::kInLaw);
   schema.erase("additionalProperties");  // each law says which keys it takes
-  schema["anyOf"] = std::move(laws);
+  schema["anyOf"] = law_alternatives(field_names(FieldPlace::kInLaw));
+  return schema;
+}
+
+/// One law for both sides, or one for each.
+Json entries_schema() {
+  const std::vector<std::string_view> of_one_law = field_names(FieldPlace::kInLaw);
+  std::vector<std::string_view> of_both;
+  Json of_each = Json::object();
+  for (const std::string_view key : field_names(FieldPlace::kInEntries)) {
+    const bool is_side = key == "queries" || key == "keys";
+    if (!is_side) of_both.push_back(key);
+    const bool tells_a_law =
+        std::find(of_one_law.begin(), of_one_law.end(), key) != of_one_law.end();
+    if (!tells_a_law) of_each[std::string(key)] = true;
+  }
+  Json schema = object_schema(FieldPlace::kInEntries);
+  schema.erase("additionalProperties");
+  schema["anyOf"] = law_alternatives(of_both);
+  Json sides = required({"queries", "keys"});
+  sides["properties"] = std::move(of_each);
+  sides["additionalProperties"] = false;
+  schema["anyOf"].push_back(std::move(sides));
   return schema;
 }
 
@@ -219,9 +249,13 @@ std::string config_schema() {
                  {"title", "attnscale config"},
                  {"description", "What attnscale draws, scales, measures and writes."}};
   schema.update(object_schema(FieldPlace::kInConfig));
-  schema["definitions"] = {{"experiment", experiment_schema()}, {"entries", entries_schema()},
-                           {"scaling", scaling_schema()},       {"range", range_schema()},
-                           {"given", given_schema()},           {"stop", stop_schema()}};
+  schema["definitions"] = {{"experiment", experiment_schema()},
+                           {"entries", entries_schema()},
+                           {"law", law_schema()},
+                           {"scaling", scaling_schema()},
+                           {"range", range_schema()},
+                           {"given", given_schema()},
+                           {"stop", stop_schema()}};
   return schema.dump(2) + "\n";
 }
 

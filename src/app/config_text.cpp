@@ -76,21 +76,61 @@ bool is_swept(const std::vector<Named>& group, const std::function<double(const 
                      [&](const Named& one) { return one.value && *one.value == number(one); });
 }
 
+/// The numbers of a group of entries, of which at most one is swept.
+class EntriesNumbers {
+ public:
+  using Get = std::function<double(const Entries&)>;
+
+  explicit EntriesNumbers(const std::vector<Entries>& group) : group_(group) {}
+
+  /// `, "key": number`, or the list of the sweep where this is the number that is swept.
+  std::string member(std::string_view key, const Get& get) {
+    const bool here = !swept_ && is_swept<Entries>(group_, get);
+    swept_ = swept_ || here;
+    return ", " + quote(key) + ": " +
+           (here ? sweep_text(group_) : number_text(get(group_.front())));
+  }
+
+  /// `"law": ...`, `more`, and the law's numbers.
+  std::string law(Law Entries::*side, const std::string& more = "") {
+    const LawRow& row = *(group_.front().*side).row;
+    std::string text = "\"law\": " + quote(row.name) + more;
+    text += member("mean", [side](const Entries& one) { return (one.*side).mean; });
+    text += member("sd", [side](const Entries& one) { return (one.*side).sd; });
+    for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+      text += member(row.parameters[i].name,
+                     [side, i](const Entries& one) { return (one.*side).parameters[i]; });
+    }
+    return text;
+  }
+
+ private:
+  const std::vector<Entries>& group_;
+  bool swept_ = false;
+};
+
 std::string entries_text(const std::vector<Entries>& group) {
-  const Law& law = group.front().queries;
-  bool swept = false;
-  const auto number = [&](std::string_view key, const std::function<double(const Entries&)>& get) {
-    const bool here = !swept && is_swept<Entries>(group, get);
-    swept = swept || here;
-    return ", " + quote(key) + ": " + (here ? sweep_text(group) : number_text(get(group.front())));
-  };
-  std::string text =
-      "{\"law\": " + quote(law.row->name) + ", \"name\": " + quote(group.front().name);
-  text += number("mean", [](const Entries& one) { return one.queries.mean; });
-  text += number("sd", [](const Entries& one) { return one.queries.sd; });
-  for (std::size_t i = 0; i < law.row->parameters.size(); ++i) {
-    text += number(law.row->parameters[i].name,
-                   [i](const Entries& one) { return one.queries.parameters[i]; });
+  EntriesNumbers numbers(group);
+  const std::string name = "\"name\": " + quote(group.front().name);
+  const bool one_law = std::all_of(group.begin(), group.end(),
+                                   [](const Entries& one) { return one.queries == one.keys; });
+  std::string text = "{";
+  if (one_law) {
+    text += numbers.law(&Entries::queries, ", " + name);
+  } else {
+    text += name + ", \"queries\": {" + numbers.law(&Entries::queries) + "}";
+    text += ", \"keys\": {" + numbers.law(&Entries::keys) + "}";
+  }
+  const bool aligned = std::any_of(group.begin(), group.end(), [](const Entries& one) {
+    return one.alignment != 0 || one.aligned_keys;
+  });
+  if (aligned) {
+    text += numbers.member("alignment", [](const Entries& one) { return one.alignment; });
+  }
+  if (group.front().aligned_keys) {
+    text += numbers.member("aligned_keys", [](const Entries& one) {
+      return static_cast<double>(one.aligned_keys.value_or(0));
+    });
   }
   return text + "}";
 }
