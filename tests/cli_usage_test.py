@@ -15,6 +15,8 @@ OPTIONS = {
     "merge": ["--quiet", "--force", "--help"],
     "show": ["--format FORMAT", "--help"],
     "softmax": ["--d N", "--help"],
+    "audit": ["--d N", "--measured-sd X", "--d-model N", "--heads N", "--padded-d N",
+              "--value-d N", "--layers N", "--help"],
     "schema": ["--help"],
     "list": ["--help"],
 }

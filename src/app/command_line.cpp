@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
-#include <cmath>
 #include <sstream>
 
 #include "app/command_line_arguments.h"
@@ -43,14 +42,6 @@ std::optional<Shard> shard_of(const Arguments& arguments) {
   arguments.refuse("shard", *text, "I/N with I from 1 to N, N at most a million, such as 2/7");
 }
 
-std::optional<double> time_limit_of(const Arguments& arguments) {
-  const auto text = arguments.text("time-limit");
-  if (!text) return std::nullopt;
-  const auto seconds = Arguments::parse<double>(*text);
-  if (seconds && std::isfinite(*seconds) && *seconds > 0) return seconds;
-  arguments.refuse("time-limit", *text, "seconds above 0");
-}
-
 Command build_run(const Arguments& arguments) {
   RunCommand run;
   run.config = arguments.only_word("config");
@@ -60,7 +51,7 @@ Command build_run(const Arguments& arguments) {
   run.threads =
       static_cast<int>(arguments.whole_number("threads", 1, 1024).value_or(available_processors()));
   run.shard = shard_of(arguments);
-  run.time_limit_seconds = time_limit_of(arguments);
+  run.time_limit_seconds = arguments.positive_number("time-limit", "seconds above 0");
   run.progress = arguments.choice(
       "progress",
       std::array{std::pair{"auto", ProgressForm::kAuto}, std::pair{"bar", ProgressForm::kBar},
@@ -117,6 +108,38 @@ Command build_softmax(const Arguments& arguments) {
   softmax.scores = parse_scores(arguments, arguments.only_word("list of scores"));
   softmax.d = arguments.whole_number("d", 1, std::int64_t{1} << 53);
   return softmax;
+}
+
+// The head size, said or as width over heads.
+std::int64_t head_size(const Arguments& arguments, const AuditCommand& audit,
+                       std::optional<std::int64_t> said) {
+  if (said) return *said;
+  if (!audit.d_model || !audit.heads) {
+    arguments.refuse("wants --d N, or --d-model N and --heads N, of which it is the quotient");
+  }
+  if (*audit.d_model % *audit.heads != 0) {
+    arguments.refuse("--d-model " + std::to_string(*audit.d_model) + " is no multiple of --heads " +
+                     std::to_string(*audit.heads) + "; say the head size with --d");
+  }
+  return *audit.d_model / *audit.heads;
+}
+
+Command build_audit(const Arguments& arguments) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+  arguments.no_words();
+  const auto size = [&](const std::string& name) {
+    return arguments.whole_number(name, 1, kLargest);
+  };
+  AuditCommand audit;
+  audit.measured_sd =
+      arguments.positive_number("measured-sd", "the spread of measured logits, a number above 0");
+  audit.d_model = size("d-model");
+  audit.heads = size("heads");
+  audit.padded_d = size("padded-d");
+  audit.value_d = size("value-d");
+  audit.layers = size("layers");
+  audit.d = head_size(arguments, audit, size("d"));
+  return audit;
 }
 
 Command build_schema(const Arguments& arguments) {
@@ -178,6 +201,16 @@ void add_softmax_options(po::options_description_easy_init add) {
       "divide the scores by sqrt(N) and by N as well");
 }
 
+void add_audit_options(po::options_description_easy_init add) {
+  const auto size = [] { return po::value<std::string>()->value_name("N"); };
+  add("d", size(), "the head size; by default d-model over heads")(
+      "measured-sd", po::value<std::string>()->value_name("X"),
+      "the spread (standard deviation) that was measured of what enters the softmax")(
+      "d-model", size(), "the model's width")("heads", size(), "heads that share the width")(
+      "padded-d", size(), "the head size as a kernel pads it")(
+      "value-d", size(), "the head size of the values")("layers", size(), "layers of the model");
+}
+
 void add_no_options(po::options_description_easy_init) {}
 
 struct CommandRow {
@@ -201,6 +234,9 @@ constexpr std::array kCommands{
                add_no_options, build_verify},
     CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
                add_softmax_options, build_softmax},
+    CommandRow{"audit", "--d N --measured-sd X",
+               "which usual mistake explains a measured spread; which d to divide by",
+               add_audit_options, build_audit},
     CommandRow{"schema", "", "JSON Schema (draft-07) of the config", add_no_options, build_schema},
     CommandRow{"list", "scalings|laws|metrics|samplers", "what a config may name, one line each",
                add_no_options, build_list},

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/audit.h"
 #include "app/config.h"
 #include "execution/shard.h"
 #include "io/progress.h"
@@ -76,8 +77,9 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
-                             SoftmaxCommand, SchemaCommand, ListCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
+                 AuditCommand, SchemaCommand, ListCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything it does not know,
 /// with the nearest thing it does; options are never guessed from an abbreviation.

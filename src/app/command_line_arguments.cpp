@@ -46,6 +46,15 @@ std::optional<std::int64_t> Arguments::whole_number(const std::string& name, std
          "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
+std::optional<double> Arguments::positive_number(const std::string& name,
+                                                 const std::string& what) const {
+  const auto found = text(name);
+  if (!found) return std::nullopt;
+  const auto number = parse<double>(*found);
+  if (number && std::isfinite(*number) && *number > 0) return number;
+  refuse(name, *found, what);
+}
+
 void Arguments::refuse(const std::string& name, const std::string& found,
                        const std::string& wanted) const {
   refuse(std::string("--").append(name) + " wants " + wanted + ", not \"" + found + "\"");

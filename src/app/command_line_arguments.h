@@ -41,6 +41,9 @@ class Arguments {
   std::optional<std::int64_t> whole_number(const std::string& name, std::int64_t low,
                                            std::int64_t high) const;
 
+  /// Refuses what is not a finite number above 0; `what` names it in the error.
+  std::optional<double> positive_number(const std::string& name, const std::string& what) const;
+
   /// The value that stands beside the word given, `otherwise` where none is.
   template <typename Choice, std::size_t count>
   Choice choice(const std::string& name,

@@ -43,6 +43,9 @@ struct Runner {
   }
 
   ExitCode operator()(const SoftmaxCommand& command) const { return print(softmax_text(command)); }
+  ExitCode operator()(const AuditCommand& command) const {
+    return print(audit_text(command, terminal_width(STDOUT_FILENO)));
+  }
   ExitCode operator()(const SchemaCommand&) const { return print(config_schema()); }
   ExitCode operator()(const ListCommand& command) const { return print(list_text(command)); }
   ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
