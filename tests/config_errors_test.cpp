@@ -234,6 +234,12 @@ TEST(ConfigErrors, SayHowManyKeysCanBeAligned) {
       {experiment(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": @0}})"),
        at + "/aligned_keys",
        {"an integer from 1"}},
+      {experiment(R"({"d": 4, "keys": 8, "metrics": [@"aligned_top"]})"),
+       "/experiments/0/metrics/0",
+       {"needs to know which keys are aligned", "{\"alignment\": 0.3, \"aligned_keys\": 1}"}},
+      {experiment(R"({"given": {"scores": [[1, 2]]}, "metrics": [@"aligned_weight"]})"),
+       "/experiments/0/metrics/0",
+       {"does not go with \"given\""}},
   });
 }
 

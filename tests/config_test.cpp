@@ -147,12 +147,16 @@ TEST(Config, TakesAllMetricsThatApply) {
   std::vector<std::string> all;
   std::vector<std::string> with_one_key;
   for (const MetricRow& row : metric_table()) {
+    if (row.measure_aligned) continue;
     all.emplace_back(row.name);
     if (!row.needs_two_keys) with_one_key.emplace_back(row.name);
   }
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 8, "metrics": "all"})")), all);
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": [1, 8], "metrics": "all"})")), all);
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 1, "metrics": "all"})")), with_one_key);
+  const auto aligned = metric_names(
+      read_one(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": 2}, "metrics": "all"})"));
+  EXPECT_EQ(aligned.size(), metric_table().size());
 }
 
 TEST(Config, ExperimentsInheritTheSamplerOfTheWhole) {

@@ -184,6 +184,13 @@ bool has_one_key_only(const Experiment& experiment) {
                      [](const std::vector<double>& row) { return row.size() == 1; });
 }
 
+bool counts_aligned_keys(const Experiment& experiment) {
+  const std::vector<Entries>& entries = experiment.entries;
+  return !entries.empty() && std::all_of(entries.begin(), entries.end(), [](const Entries& one) {
+    return one.aligned_keys.has_value();
+  });
+}
+
 void check_given(const JsonValue& value, const Given& given) {
   const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
   if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {

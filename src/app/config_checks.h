@@ -17,6 +17,9 @@ inline constexpr double kMostBytes = 1024.0 * 1024 * 1024;
 /// True where no query has a second key, drawn or given.
 bool has_one_key_only(const Experiment& experiment);
 
+/// True where all entries of the experiment say how many keys are aligned.
+bool counts_aligned_keys(const Experiment& experiment);
+
 /// Which numbers of `given` go together, and their shapes.
 void check_given(const JsonValue& value, const Given& given);
 

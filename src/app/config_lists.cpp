@@ -53,6 +53,17 @@ void read_scaling_object(const JsonValue& value, std::vector<Scaling>& scalings)
                  });
 }
 
+void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) {
+  if (experiment.given) {
+    refuse(metric, "the metric " + quote(metric.text) +
+                       " does not go with \"given\", whose keys are not aligned; remove it");
+  }
+  if (counts_aligned_keys(experiment)) return;
+  refuse(metric, "the metric " + quote(metric.text) +
+                     " needs to know which keys are aligned; write \"aligned_keys\" in each of "
+                     "the entries, such as {\"alignment\": 0.3, \"aligned_keys\": 1}");
+}
+
 }  // namespace
 
 void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
@@ -73,8 +84,11 @@ void land_metrics(const JsonValue& value, const ConfigField& field, ConfigDraft&
   std::vector<const MetricRow*>& metrics = draft.experiment.metrics;
   if (value.kind == JsonKind::kString && value.text == "all") {
     const bool one_key = has_one_key_only(draft.experiment);
+    const bool aligned = counts_aligned_keys(draft.experiment);
     for (const MetricRow& row : metric_table()) {
-      if (!(one_key && row.needs_two_keys)) metrics.push_back(&row);
+      const bool says_nothing =
+          (one_key && row.needs_two_keys) || (row.measure_aligned && !aligned);
+      if (!says_nothing) metrics.push_back(&row);
     }
     return;
   }
@@ -84,6 +98,7 @@ void land_metrics(const JsonValue& value, const ConfigField& field, ConfigDraft&
     if (std::find(metrics.begin(), metrics.end(), row) != metrics.end()) {
       refuse(item, "found " + describe(item) + " a second time; each metric may stand once");
     }
+    if (row->measure_aligned) expect_aligned_keys(item, draft.experiment);
     metrics.push_back(row);
   }
 }

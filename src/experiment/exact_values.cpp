@@ -42,6 +42,13 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
   return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
 }
 
+/// The exact mean of what the aligned keys hold, where they are like the other keys or are all.
+std::optional<double> aligned_share(const Draw& draw) {
+  const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
+  if (draw.entries.alignment != 0 && aligned < draw.keys) return std::nullopt;
+  return static_cast<double>(aligned) / static_cast<double>(draw.keys);
+}
+
 std::string sentence(int count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many) +
          " left out: together they would take more work than the exact values of one run may";
@@ -73,6 +80,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
     const MetricRow& metric = *experiment.metrics[i];
     if (metric.kind == MetricKind::kLogitStatistic) {
       values[i] = logit_reference(metric, cell.draw, scaling);
+    } else if (metric.measure_aligned) {
+      values[i] = aligned_share(cell.draw);
     } else if (metric.is_fraction && has_exact_means(cell.draw)) {
       values[i] = saturated_reference(request_of(cell.draw, scaling), experiment.saturated_above);
     } else if (metric.exact_mean && means) {

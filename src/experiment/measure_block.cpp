@@ -36,7 +36,10 @@ BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
       states_(experiment.scalings.size()) {
-  for (const MetricRow* row : metrics_) level_ = std::max(level_, row->level);
+  for (const MetricRow* row : metrics_) {
+    level_ = std::max(level_, row->level);
+    if (row->measure_aligned) aligned_keys_ = aligned_of(cell.draw.entries, cell.draw.keys);
+  }
   for (std::size_t s = 0; s < states_.size(); ++s) {
     states_[s].logit_per_score = multiplier_at(experiment.scalings[s], cell.draw.d);
     states_[s].centre = logit_centre(experiment.scalings[s], cell.draw);
@@ -82,11 +85,14 @@ void BlockMeasurer::add_tile(const ScoreTile& tile) {
     ScalingState& state = states_[s];
     if (tile.first_key == 0) {
       state.softmax.start(tile.queries, level_);
+      state.aligned.start(tile.queries, SoftmaxLevel::kWeights);
       state.powers.start(tile.queries, powers_);
     }
     apply_scaling(experiment_.scalings[s], draw.d, tile.scores, logits_);
     count_tile(s, tile);
     state.softmax.add_keys(logits_, tile.keys);
+    const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
+    if (aligned > 0) state.aligned.add_keys(logits_, aligned);
     state.powers.add_keys(logits_, tile.keys, state.centre);
     if (tile.first_key + tile.keys == draw.keys) {
       state.softmax.finish();
@@ -106,7 +112,12 @@ void BlockMeasurer::measure_group(std::int64_t first_query, std::size_t scaling)
         static_cast<std::size_t>(first_query), static_cast<std::size_t>(sums.queries())));
   };
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
-    metrics_[m]->measure(sums, context, group_of(values_.metrics[scaling][m]));
+    const std::span<double> column = group_of(values_.metrics[scaling][m]);
+    if (metrics_[m]->measure_aligned) {
+      measure_aligned_keys(*metrics_[m], state, column);
+    } else {
+      metrics_[m]->measure(sums, context, column);
+    }
     if (!metrics_[m]->complement) continue;
     metrics_[m]->complement(sums, context, group_of(values_.complements[scaling][m]));
   }
@@ -122,6 +133,14 @@ void BlockMeasurer::measure_group(std::int64_t first_query, std::size_t scaling)
     for (const std::span<double> column : columns) {
       column[static_cast<std::size_t>(i)] = std::numeric_limits<double>::quiet_NaN();
     }
+  }
+}
+
+void BlockMeasurer::measure_aligned_keys(const MetricRow& metric, const ScalingState& state,
+                                         std::span<double> column) const {
+  for (std::int64_t i = 0; i < std::ssize(column); ++i) {
+    column[static_cast<std::size_t>(i)] =
+        metric.measure_aligned(state.softmax.query(i), state.aligned.query(i));
   }
 }
 

@@ -57,12 +57,15 @@ class BlockMeasurer {
     double logit_per_score = 0;
     double centre = 0;
     SoftmaxSums softmax;
+    SoftmaxSums aligned;  ///< over the aligned keys alone, where a metric asks for them
     PowerSums powers;
   };
 
   void start_block(std::int64_t queries);
   void add_tile(const ScoreTile& tile);
   void measure_group(std::int64_t first_query, std::size_t scaling);
+  void measure_aligned_keys(const MetricRow& metric, const ScalingState& state,
+                            std::span<double> column) const;
   void count_tile(std::size_t scaling, const ScoreTile& tile);
   void count_metrics();
 
@@ -72,6 +75,7 @@ class BlockMeasurer {
   std::vector<const MetricRow*> metrics_;
   SoftmaxLevel level_ = SoftmaxLevel::kWeights;
   int powers_;
+  std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
   std::vector<ScalingState> states_;
   std::vector<double> logits_;
   BlockValues values_;

@@ -1,7 +1,10 @@
 #include "experiment/metric.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "numerics/plain_math.h"
 
 #include "experiment/reference.h"
 
@@ -66,6 +69,17 @@ double jacobian_norm(const Query& q, const Context& c) {
   const double diagonal = slope(q, c) * slope(q, c) + (p2 - 2 * p3 + p4);
   const double pairs = 2 * top * top * p2 + (p2 * p2 - p4);
   return std::sqrt(diagonal + pairs);
+}
+
+// Of keys with equal logits the first is the top one, and aligned keys come first.
+double aligned_top(const Query& all, const Query& aligned) {
+  return aligned.top == all.top ? 1 : 0;
+}
+
+// Both sums are relative to their own top.
+double aligned_weight(const Query& all, const Query& aligned) {
+  const double weight = (1 + aligned.rest) * plain::exp(aligned.top - all.top) / (1 + all.rest);
+  return std::min(weight, 1.0);  // the two sums round apart
 }
 
 template <QueryFormula::OfQuery kFormula>
@@ -161,6 +175,19 @@ constexpr std::array kMetrics{
               .title = "norm of the softmax Jacobian",
               .measure = formula<jacobian_norm>,
               .level = SoftmaxLevel::kPowers,
+              .needs_two_keys = true},
+    MetricRow{.name = "aligned_top",
+              .unit = "1",
+              .help = "1 where the top key is an aligned one, else 0",
+              .title = "share of queries whose top key is aligned",
+              .measure_aligned = aligned_top,
+              .needs_two_keys = true,
+              .is_fraction = true},
+    MetricRow{.name = "aligned_weight",
+              .unit = "1",
+              .help = "total weight of the aligned keys",
+              .title = "weight of the aligned keys",
+              .measure_aligned = aligned_weight,
               .needs_two_keys = true},
 };
 

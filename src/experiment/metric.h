@@ -72,9 +72,13 @@ struct MetricRow {
   std::string_view help;   ///< one line, with the formula
   std::string_view title;  ///< heading of a table, in the lesson's words
   MetricKind kind = MetricKind::kPerQuery;
-  QueryFormula measure = {};  ///< the number of a query; none for a statistic of logits
+  QueryFormula measure = {};  ///< the number of a query; none for a statistic of logits,
+                              ///< nor beside `measure_aligned`
   /// 1 - measure without cancellation, for numbers that crowd at 1; none for others.
   QueryFormula complement = {};
+  /// The number of a query from its softmax over all keys and over its aligned keys alone, in place
+  /// of `measure`; nullptr for metrics that do not ask which keys are aligned.
+  double (*measure_aligned)(const SoftmaxQuery& all, const SoftmaxQuery& aligned) = nullptr;
   SoftmaxLevel level = SoftmaxLevel::kWeights;  ///< what the formulas look at
   bool needs_two_keys = false;                  ///< says nothing with one key, whose weight is 1
   bool is_fraction = false;                     ///< 0 or 1 per query: its mean is a fraction
