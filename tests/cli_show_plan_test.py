@@ -153,7 +153,8 @@ class ListsTest(CommandLineTest):
         samplers = [line.split()[0] for line in self.succeed("list", "samplers").stdout.splitlines()]
         for sampler in samplers:
             config = self.write_config({"name": "a", "sampler": sampler, "experiments": [
-                {"d": 4, "keys": 2, "queries": 4, "metrics": metrics, "scalings": ["none"]}]})
+                {"d": 4, "keys": 2, "queries": 4, "metrics": metrics, "scalings": ["none"],
+                 "entries": {"alignment": 0.3, "aligned_keys": 1}}]})
             self.succeed("run", config, "--out", sampler, "--quiet")
         summary = (self.folder / samplers[0] / "summary.csv").read_text().splitlines()
         place = SUMMARY_COLUMNS.index("metric")

@@ -60,12 +60,10 @@ class Stop(CommandLineTest):
         for shards in (1, 3):
             folders = [f"shard{i}of{shards}" for i in range(1, shards + 1)]
             for i, folder in enumerate(folders, 1):
-                self.assertEqual(self.run_code(MIXED, folder, "--shard", f"{i}/{shards}"),
-                                 3 if shards == 1 else 0)
-            if shards > 1:
-                merged = self.attnscale("merge", "merged", *reversed(folders), "--quiet")
-                self.assertEqual(merged.returncode, 3, merged.stderr)
-                self.assert_same_files(whole, self.folder / "merged")
+                self.assertEqual(self.run_code(MIXED, folder, "--shard", f"{i}/{shards}"), 0)
+            merged = self.attnscale("merge", f"merged{shards}", *reversed(folders), "--quiet")
+            self.assertEqual(merged.returncode, 3, merged.stderr)
+            self.assert_same_files(whole, self.folder / f"merged{shards}")
         interruptions, seconds = 0, 0.02
         while self.run_code(MIXED, "resumed", "--time-limit", seconds) == 4:
             interruptions, seconds = interruptions + 1, 2 * seconds

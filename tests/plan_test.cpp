@@ -127,8 +127,8 @@ TEST(Plan, FirstQueriesOfALongerRunAreThoseOfAShorterOne) {
     const Config shorter = config_of(asked);
     asked.queries = 4000;
     const Config longer = config_of(asked);
-    const auto first = sample_cell(shorter, make_plan(shorter).cells.front());
-    const auto second = sample_cell(longer, make_plan(longer).cells.front());
+    const auto first = *sample_cell(shorter, make_plan(shorter).cells.front());
+    const auto second = *sample_cell(longer, make_plan(longer).cells.front());
     ASSERT_EQ(first.size(), 3U * 1500);
     ASSERT_EQ(second.size(), first.size());
     for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].values, second[i].values);

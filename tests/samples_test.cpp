@@ -9,7 +9,7 @@ namespace {
 
 std::vector<SampleRow> samples_of(const Experiment& experiment) {
   const Config config = config_of(experiment, 8);
-  return sample_cell(config, make_plan(config).cells.front());
+  return *sample_cell(config, make_plan(config).cells.front());
 }
 
 TEST(SampleCell, ListsTheFirstQueriesScalingByScaling) {
@@ -18,7 +18,7 @@ TEST(SampleCell, ListsTheFirstQueriesScalingByScaling) {
   experiment.samples = 1030;  // across blocks
   const Config config = config_of(experiment, 8);
   const Cell cell = make_plan(config).cells.front();
-  const auto rows = sample_cell(config, cell);
+  const auto rows = *sample_cell(config, cell);
   ASSERT_EQ(rows.size(), 3U * 1030);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t scaling = i / 1030;

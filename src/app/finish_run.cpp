@@ -66,7 +66,8 @@ struct MissedTargets {
 
 }  // namespace
 
-FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
+std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
+                                        const StopSignal& stop) {
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
   CarriedMeans carried;
@@ -91,7 +92,9 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
       append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
       append(results.histogram,
              histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
-      append(results.samples, sample_cell(plan.config, plan.cells[cell]));
+      auto samples = sample_cell(plan.config, plan.cells[cell], stop);
+      if (!samples || (stop && stop())) return std::nullopt;
+      append(results.samples, std::move(*samples));
     }
   }
   results.crossings = find_crossings(results.rows);
@@ -99,9 +102,9 @@ FinishedRun estimate_run(const Plan& plan, const Ledger& ledger) {
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, carried.warnings());
   append(warnings, alarms_of(plan, results.rows));
-  if (missed.lines == 0) return {std::move(results), std::move(warnings)};
+  if (missed.lines == 0) return FinishedRun{std::move(results), std::move(warnings)};
   warnings.push_back(missed.sentence());
-  return {std::move(results), std::move(warnings), ExitCode::kTargetNotReached};
+  return FinishedRun{std::move(results), std::move(warnings), ExitCode::kTargetNotReached};
 }
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

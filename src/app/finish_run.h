@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/user_error.h"
 #include "execution/ledger.h"
+#include "experiment/measure_block.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
 
@@ -19,8 +21,10 @@ struct FinishedRun {
   ExitCode exit_code = ExitCode::kDone;  ///< or that a precision target was not reached
 };
 
-/// Everything the run found out, from a complete ledger of the whole run.
-FinishedRun estimate_run(const Plan& plan, const Ledger& ledger);
+/// Everything the run found out, from a complete ledger of the whole run. Nothing where `stop` said
+/// so, which it is asked between cells and while samples are drawn.
+std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
+                                        const StopSignal& stop = nullptr);
 
 /// Writes the result files and config.json into `folder`, each atomically, and returns their names.
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <optional>
 
 #include "app/config.h"
 #include "app/fingerprint.h"
@@ -32,17 +33,37 @@ LoadedConfig load(const RunCommand& command) {
   return loaded;
 }
 
-void refuse_other(const FolderContents& contents) {
-  throw UserError(contents.difference +
-                  ". Write elsewhere with --out DIR, or replace it with --force");
+// What the folder holds; another run is refused unless it is to be replaced.
+FolderContents look_into(const fs::path& folder, const WantedRun& wanted, OtherRun other_run) {
+  FolderContents contents = inspect_folder(folder, wanted);
+  if (contents.state == FolderState::kOther && other_run == OtherRun::kRefuse) {
+    throw UserError(contents.difference +
+                    ". Write elsewhere with --out DIR, or replace it with --force");
+  }
+  return contents;
 }
 
+// A folder that this process alone writes to: made, locked, looked into again now that nobody else
+// can change it, and cleared of another run.
+struct ClaimedFolder {
+  ClaimedFolder(const fs::path& folder, const WantedRun& wanted, OtherRun other_run)
+      : lock((make_folder(folder), folder)), contents(look_into(folder, wanted, other_run)) {
+    if (contents.state != FolderState::kOther) return;
+    clear_folder(folder);
+    contents = {};
+  }
+
+  FolderLock lock;
+  FolderContents contents;
+};
+
 // Tells of a run that is finished already.
-ExitCode tell_again(const fs::path& folder, ExitCode code, Shard shard, Verbosity verbosity) {
+ExitCode tell_again(const fs::path& folder, ExitCode code, std::optional<Shard> shard,
+                    Verbosity verbosity) {
   std::cerr << folder.string() << " holds this run already, finished"
             << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
             << "; nothing to do\n";
-  if (verbosity == Verbosity::kNormal && shard == Shard{}) print_report(read_results(folder));
+  if (verbosity == Verbosity::kNormal && !shard) print_report(read_results(folder));
   return code;
 }
 
@@ -68,76 +89,81 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
     journal.checkpoint(ledger.queries_done());
   };
   const bool finished = executor.measure(wanted.plan, ledger, options);
-  // A shard's checkpoint is its result.
-  if (!finished || wanted.shard != Shard{}) options.checkpoint();
+  // A shard's checkpoint is its result; that of a whole run is there if its end is cut short.
+  options.checkpoint();
   return finished;
 }
 
-ExitCode finish(const WantedRun& wanted, const fs::path& folder, const Ledger& ledger,
+ExitCode interrupt(const StopRequest& stop, const Ledger& ledger, RunJournal& journal) {
+  journal.end(RunStatus::kInterrupted, ExitCode::kInterrupted, {std::string(kCheckpointName)});
+  std::cerr << "stopped by " << stop.reason() << " after " << ledger.queries_done()
+            << " queries; the same command goes on from here\n";
+  return ExitCode::kInterrupted;
+}
+
+// Writes what a complete ledger says; the results come from estimate_run.
+ExitCode finish(const WantedRun& wanted, const fs::path& folder, const FinishedRun& finished,
                 Verbosity verbosity, RunJournal& journal) {
-  if (wanted.shard != Shard{}) {
-    journal.end(RunStatus::kFinished, ExitCode::kDone, {std::string(kCheckpointName)});
-    std::cerr << "wrote " << folder.string() << ", " << to_string(wanted.shard)
-              << "; join all of them with attnscale merge\n";
-    return ExitCode::kDone;
-  }
-  const auto [results, warnings, code] = estimate_run(wanted.plan, ledger);
-  for (const std::string& warning : warnings) {
+  for (const std::string& warning : finished.warnings) {
     std::cerr << "warning: " << warning << "\n";
     journal.warning(warning);
   }
-  journal.end(RunStatus::kFinished, code, write_run(folder, wanted.plan.config, results));
+  journal.end(RunStatus::kFinished, finished.exit_code,
+              write_run(folder, wanted.plan.config, finished.results));
   fs::remove(folder / kCheckpointName);
-  if (verbosity == Verbosity::kNormal) print_report(results);
+  if (verbosity == Verbosity::kNormal) print_report(finished.results);
   std::cerr << "wrote " << folder.string() << "\n";
-  return code;
+  return finished.exit_code;
+}
+
+ExitCode finish_shard(const WantedRun& wanted, const fs::path& folder, RunJournal& journal) {
+  journal.end(RunStatus::kFinished, ExitCode::kDone, {std::string(kCheckpointName)});
+  std::cerr << "wrote " << folder.string() << ", " << part_name(wanted.shard)
+            << "; join all of them with attnscale merge\n";
+  return ExitCode::kDone;
+}
+
+std::optional<std::chrono::duration<double>> time_limit_of(const RunCommand& command) {
+  if (!command.time_limit_seconds) return std::nullopt;
+  return std::chrono::duration<double>(*command.time_limit_seconds);
 }
 
 }  // namespace
 
 ExitCode run_experiment(const RunCommand& command, Executor& executor) {
+  const StopRequest stop(time_limit_of(command));
   const LoadedConfig loaded = load(command);
   const Plan plan = make_plan(loaded.config);
-  const WantedRun wanted{plan, identity_of(loaded.config), command.shard.value_or(Shard{})};
+  const WantedRun wanted{plan, identity_of(loaded.config), command.shard};
   const fs::path folder = results_folder(command, loaded.config);
-  const auto refused = [&](const FolderContents& contents) {
-    return contents.state == FolderState::kOther && command.other_run == OtherRun::kRefuse;
-  };
-  {
-    const FolderContents found = inspect_folder(folder, wanted);
-    if (refused(found)) refuse_other(found);
-    if (found.state == FolderState::kFinished) {
-      return tell_again(folder, found.exit_code, wanted.shard, command.verbosity);
-    }
+  const FolderContents found = look_into(folder, wanted, command.other_run);
+  if (found.state == FolderState::kFinished) {
+    return tell_again(folder, found.exit_code, wanted.shard, command.verbosity);
   }
   for (const std::string& warning : loaded.warnings) std::cerr << "warning: " << warning << "\n";
 
-  std::optional<std::chrono::duration<double>> time_limit;
-  if (command.time_limit_seconds) time_limit.emplace(*command.time_limit_seconds);
-  const StopRequest stop(time_limit);
-  make_folder(folder);
-  const FolderLock lock(folder);
-  // Looked at again, now that nobody else can change it.
-  FolderContents contents = inspect_folder(folder, wanted);
-  if (refused(contents)) refuse_other(contents);
-  if (contents.state == FolderState::kFinished) {
-    return tell_again(folder, contents.exit_code, wanted.shard, command.verbosity);
+  ClaimedFolder claimed(folder, wanted, command.other_run);
+  if (claimed.contents.state == FolderState::kFinished) {
+    return tell_again(folder, claimed.contents.exit_code, wanted.shard, command.verbosity);
   }
-  if (contents.state == FolderState::kOther) clear_folder(folder);
-
-  RunJournal journal(folder, loaded, command, wanted.shard);
+  RunJournal journal(folder, loaded, command, part_name(wanted.shard));
   try {
-    Ledger ledger(plan, wanted.shard, measured_before(plan, std::move(contents)));
+    if (!claimed.contents.warning.empty()) {
+      std::cerr << "warning: " << claimed.contents.warning << "\n";
+      journal.warning(claimed.contents.warning);
+    }
+    Ledger ledger(plan, command.shard.value_or(Shard{}),
+                  measured_before(plan, std::move(claimed.contents)));
     if (const auto queries = ledger.queries_done()) {
       std::cerr << "going on after " << queries << " queries\n";
     }
-    if (measure(wanted, command, folder, stop, executor, ledger, journal)) {
-      return finish(wanted, folder, ledger, command.verbosity, journal);
+    if (!measure(wanted, command, folder, stop, executor, ledger, journal)) {
+      return interrupt(stop, ledger, journal);
     }
-    journal.end(RunStatus::kInterrupted, ExitCode::kInterrupted, {std::string(kCheckpointName)});
-    std::cerr << "stopped by " << stop.reason() << " after " << ledger.queries_done()
-              << " queries; the same command goes on from here\n";
-    return ExitCode::kInterrupted;
+    if (wanted.shard) return finish_shard(wanted, folder, journal);
+    const auto finished = estimate_run(plan, ledger, stop.signal());
+    if (!finished) return interrupt(stop, ledger, journal);
+    return finish(wanted, folder, *finished, command.verbosity, journal);
   } catch (...) {
     journal.fail();
     throw;
@@ -145,7 +171,15 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
 }
 
 ExitCode merge_experiment(const MergeCommand& command) {
+  const fs::path folder = command.out;
   const std::vector<fs::path> shards(command.shards.begin(), command.shards.end());
+  for (const fs::path& shard : shards) {
+    std::error_code unreadable;
+    if (fs::equivalent(folder, shard, unreadable)) {
+      throw UserError("attnscale merge: " + folder.string() +
+                      " is to be written and is one of the shards; name another folder first");
+    }
+  }
   MergedRun merged = [&] {
     try {
       return merge_shards(shards, [](const std::string& text) {
@@ -155,24 +189,21 @@ ExitCode merge_experiment(const MergeCommand& command) {
       throw UserError(error.what(), ExitCode::kMismatch);
     }
   }();
-  const fs::path folder = command.out;
-  const WantedRun wanted{merged.plan, merged.identity, {}};
-  const FolderContents found = inspect_folder(folder, wanted);
-  if (found.state == FolderState::kOther && command.other_run == OtherRun::kRefuse) {
-    refuse_other(found);
+  const WantedRun wanted{merged.plan, merged.identity, std::nullopt};
+  const FolderContents found = look_into(folder, wanted, command.other_run);
+  if (found.state == FolderState::kFinished) {
+    return tell_again(folder, found.exit_code, std::nullopt, command.verbosity);
   }
-  if (found.state == FolderState::kFinished)
-    return tell_again(folder, found.exit_code, {}, command.verbosity);
-
-  make_folder(folder);
-  const FolderLock lock(folder);
-  if (found.state == FolderState::kOther) clear_folder(folder);
+  const ClaimedFolder claimed(folder, wanted, command.other_run);
+  if (claimed.contents.state == FolderState::kFinished) {
+    return tell_again(folder, claimed.contents.exit_code, std::nullopt, command.verbosity);
+  }
   RunCommand as_run;
   as_run.arguments = command.arguments;
-  RunJournal journal(folder, {merged.plan.config, {}}, as_run, {});
+  RunJournal journal(folder, {merged.plan.config, {}}, as_run, part_name(std::nullopt));
   try {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
-    return finish(wanted, folder, ledger, command.verbosity, journal);
+    return finish(wanted, folder, *estimate_run(merged.plan, ledger), command.verbosity, journal);
   } catch (...) {
     journal.fail();
     throw;

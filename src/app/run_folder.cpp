@@ -1,11 +1,11 @@
 #include "app/run_folder.h"
 
-#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "app/fingerprint.h"
+#include "io/result_writer.h"
 
 namespace attnscale {
 namespace {
@@ -13,11 +13,12 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-// Every file that `run` may leave in its folder.
-constexpr std::array<std::string_view, 13> kRunFiles{
-    "summary.csv",  "summary.json",  "wide.csv",     "crossings.csv", "contrasts.csv",
-    "samples.csv",  "histogram.csv", "weights.csv",  "outputs.csv",   "config.json",
-    "events.jsonl", "manifest.json", kCheckpointName};
+// Every file that `run` may leave in its folder, beside its log.
+std::vector<std::string> run_files() {
+  std::vector<std::string> names = result_file_names();
+  names.insert(names.end(), {"config.json", "manifest.json", std::string(kCheckpointName)});
+  return names;
+}
 
 // Nothing where the file is not a manifest of ours.
 std::optional<Json> read_manifest(const fs::path& path) {
@@ -60,8 +61,8 @@ std::string difference_from(const Json& manifest, const WantedRun& wanted) {
            " here";
   }
   const std::string shard = manifest["shard"];
-  if (shard != to_string(wanted.shard))
-    return "it is " + shard + ", this is " + to_string(wanted.shard);
+  const std::string wanted_part = part_name(wanted.shard);
+  if (shard != wanted_part) return "it is " + shard + ", this is " + wanted_part;
   return "";
 }
 
@@ -70,7 +71,10 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
                                                    const WantedRun& wanted) {
   if (!fs::exists(folder / "manifest.json")) return std::nullopt;
   const auto other = [&](const std::string& difference) {
-    return FolderContents{FolderState::kOther, {}, folder.string() + " holds " + difference};
+    FolderContents contents;
+    contents.state = FolderState::kOther;
+    contents.difference = folder.string() + " holds " + difference;
+    return contents;
   };
   const std::optional<Json> manifest = read_manifest(folder / "manifest.json");
   if (!manifest) return other("a manifest.json that is damaged or not of attnscale");
@@ -80,12 +84,18 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
   const std::string damage = first_damage(folder, *manifest);
   if (!damage.empty()) return other("this run, but since it finished " + damage);
   const auto missed = static_cast<int>(ExitCode::kTargetNotReached);
-  const bool has_missed = manifest->value("exit_code", 0) == missed;
-  return FolderContents{
-      FolderState::kFinished, {}, "", has_missed ? ExitCode::kTargetNotReached : ExitCode::kDone};
+  FolderContents contents;
+  contents.state = FolderState::kFinished;
+  if (manifest->value("exit_code", 0) == missed) contents.exit_code = ExitCode::kTargetNotReached;
+  return contents;
 }
 
 }  // namespace
+
+std::string part_name(std::optional<Shard> shard) {
+  if (!shard) return "the whole run";
+  return "shard " + std::to_string(shard->index) + " of " + std::to_string(shard->count);
+}
 
 fs::path results_folder(const RunCommand& run, const Config& config) {
   if (run.out) return *run.out;
@@ -100,14 +110,32 @@ fs::path results_folder(const RunCommand& run, const Config& config) {
 
 FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   if (auto contents = contents_by_manifest(folder, wanted)) return std::move(*contents);
-  std::optional<Checkpoint> checkpoint = load_checkpoint(folder);
-  if (!checkpoint) return {};
-  try {
-    check_same_run(*checkpoint, wanted.identity, wanted.shard, wanted.plan, folder);
-  } catch (const AnotherRun& error) {
-    return {FolderState::kOther, {}, error.what()};
+  FolderContents contents;
+  contents.checkpoint = load_checkpoint(folder);
+  if (contents.checkpoint) {
+    contents.state = FolderState::kUnfinished;
+    try {
+      check_same_run(*contents.checkpoint, wanted.identity, wanted.shard.value_or(Shard{}),
+                     wanted.plan, folder);
+    } catch (const AnotherRun& error) {
+      contents.state = FolderState::kOther;
+      contents.difference = error.what();
+    }
+    return contents;
   }
-  return {FolderState::kUnfinished, std::move(checkpoint), ""};
+  if (fs::exists(folder / "manifest.json")) {
+    contents.warning = folder.string() + " holds this run, not finished, but no " +
+                       std::string(kCheckpointName) + ": it begins again";
+    return contents;
+  }
+  for (const std::string& name : run_files()) {
+    if (!fs::exists(folder / name)) continue;
+    contents.state = FolderState::kOther;
+    contents.difference =
+        folder.string() + " holds " + name + ", and no manifest that says of which run";
+    break;
+  }
+  return contents;
 }
 
 void make_folder(const fs::path& folder) {
@@ -121,10 +149,18 @@ void make_folder(const fs::path& folder) {
 }
 
 void clear_folder(const fs::path& folder) {
-  for (const std::string_view name : kRunFiles) {
+  for (const std::string& name : run_files()) {
     fs::remove(folder / name);
-    fs::remove(folder / (std::string(name) + ".tmp"));
+    fs::remove(folder / (name + ".tmp"));
   }
+  fs::remove(folder / "events.jsonl");
+  const fs::path figures = folder / "figures";
+  if (!fs::is_directory(figures)) return;
+  for (const auto& entry : fs::directory_iterator(figures)) {
+    const std::string kind = entry.path().extension();
+    if (kind == ".svg" || kind == ".png" || kind == ".pdf") fs::remove(entry.path());
+  }
+  if (fs::is_empty(figures)) fs::remove(figures);
 }
 
 }  // namespace attnscale

@@ -16,24 +16,29 @@ namespace attnscale {
 struct WantedRun {
   const Plan& plan;
   RunIdentity identity;
-  Shard shard;
+  std::optional<Shard> shard;  ///< nothing for the whole run
 };
+
+/// "the whole run", or "shard I of N".
+std::string part_name(std::optional<Shard> shard);
 
 /// Where the results of `run` go when its config resolves to `config` (design 3.1).
 std::filesystem::path results_folder(const RunCommand& run, const Config& config);
 
 /// What a folder holds, as far as `run` cares.
 enum class FolderState {
-  kFree,        ///< no run: absent, or without manifest and checkpoint
+  kFree,        ///< no run: absent, or without any file that a run writes
   kFinished,    ///< this run, finished
   kUnfinished,  ///< this run, interrupted: `checkpoint` is there, if it got that far
-  kOther,       ///< another run, another version's, or this one with files gone or changed
+  kOther,       ///< another run, another version's, this one with files gone or changed, or files
+                ///< that nothing there says the run of
 };
 
 struct FolderContents {
   FolderState state = FolderState::kFree;
   std::optional<Checkpoint> checkpoint;
   std::string difference;  ///< for kOther, the sentence "FOLDER holds ..." that says so
+  std::string warning;     ///< what was lost of an interrupted run; mostly empty
   ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, what the run ended with
 };
 
@@ -45,7 +50,7 @@ FolderContents inspect_folder(const std::filesystem::path& folder, const WantedR
 /// reason and a way out where it cannot.
 void make_folder(const std::filesystem::path& folder);
 
-/// Removes the files of a run, and nothing else, from `folder`.
+/// Removes the files of a run and the pictures drawn of it, and nothing else, from `folder`.
 void clear_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscale

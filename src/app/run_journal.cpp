@@ -32,10 +32,10 @@ const char* name_of(RunStatus status) {
 }  // namespace
 
 RunJournal::RunJournal(std::filesystem::path folder, const LoadedConfig& loaded,
-                       const RunCommand& command, Shard shard)
+                       const RunCommand& command, const std::string& part)
     : folder_(std::move(folder)),
       config_(loaded.config),
-      record_{.shard = to_string(shard),
+      record_{.shard = part,
               .arguments = command.arguments,
               .threads = command.threads,
               .started = std::chrono::system_clock::now(),

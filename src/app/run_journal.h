@@ -9,7 +9,6 @@
 #include "app/command_line.h"
 #include "app/provenance.h"
 #include "app/user_error.h"
-#include "execution/shard.h"
 #include "experiment/plan.h"
 #include "io/line_log.h"
 
@@ -21,9 +20,9 @@ enum class RunStatus { kFinished, kInterrupted, kFailed };
 /// Everything may throw std::system_error that names the file.
 class RunJournal {
  public:
-  /// Notes the start, with the config's warnings.
+  /// Notes the start, with the config's warnings; `part` says how much of the run it is.
   RunJournal(std::filesystem::path folder, const LoadedConfig& loaded, const RunCommand& command,
-             Shard shard);
+             const std::string& part);
 
   void checkpoint(std::int64_t queries);
   void warning(const std::string& message);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiment/measure_block.h"
-
 namespace attnscale {
 
-std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell) {
+std::optional<std::vector<SampleRow>> sample_cell(const Config& config, const Cell& cell,
+                                                  const StopSignal& stop) {
   Experiment experiment = config.experiments[cell.experiment];
   experiment.histogram.clear();
   // A shorter cell is the beginning of a longer one: no more is measured than is shown.
@@ -17,7 +16,8 @@ std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell) {
   const auto metrics = per_query_metrics(experiment);
   std::vector<std::vector<SampleRow>> rows(experiment.scalings.size());
   for (std::int64_t block = 0; block * cell.block_queries < wanted; ++block) {
-    const auto values = measure_block(experiment, beginning, config.seed, block);
+    const auto values = measure_block(experiment, beginning, config.seed, block, stop);
+    if (!values) return std::nullopt;
     const std::int64_t first = block * cell.block_queries;
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const ResultKey key = key_of(config, cell, experiment.scalings[s]);

@@ -2,14 +2,18 @@
 // through the run: a block is a pure function, and a run's memory must not grow with its queries.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "experiment/measure_block.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
 
 namespace attnscale {
 
-/// The metrics of the first `samples` queries of a drawn cell, scaling by scaling.
-std::vector<SampleRow> sample_cell(const Config& config, const Cell& cell);
+/// The metrics of the first `samples` queries of a drawn cell, scaling by scaling. Nothing where
+/// `stop` said so.
+std::optional<std::vector<SampleRow>> sample_cell(const Config& config, const Cell& cell,
+                                                  const StopSignal& stop = nullptr);
 
 }  // namespace attnscale

@@ -56,6 +56,12 @@ constexpr std::array kFiles{
 
 }  // namespace
 
+std::vector<std::string> result_file_names() {
+  std::vector<std::string> names;
+  for (const ResultFile& file : kFiles) names.emplace_back(file.name);
+  return names;
+}
+
 std::vector<std::string> write_results(const std::filesystem::path& folder,
                                        const Results& results) {
   std::vector<std::string> names;
