@@ -149,6 +149,43 @@ class SecondRunTest(FolderTest):
             self.assertEqual(promised_bytes(self.folder / out), whole)
 
 
+    def test_refuses_a_folder_with_files_that_nothing_says_the_run_of(self):
+        mine = self.folder / "config.json"
+        mine.write_text("my own, // with a comment")
+        self.refuse("run", self.config, "--out", ".", says=["config.json", "no manifest"])
+        self.assertEqual(mine.read_text(), "my own, // with a comment")
+
+    def test_replacing_a_run_takes_its_pictures_along(self):
+        self.succeed("run", self.config, "--out", "a", "--quiet")
+        (self.folder / "a" / "figures").mkdir()
+        (self.folder / "a" / "figures" / "slope.svg").write_text("an old picture")
+        self.succeed("run", self.config, "--out", "a", "--quiet", "--seed", "9", "--force")
+        self.assertFalse((self.folder / "a" / "figures").exists())
+
+    def test_says_that_an_interrupted_run_lost_its_checkpoint(self):
+        long = self.write_config({**CONFIG, "experiments": [{**CONFIG["experiments"][0],
+                                                             "queries": 10**9}]}, "long.json")
+        answer = self.attnscale("run", long, "--out", "a", "--quiet", "--time-limit", "0.2")
+        self.assertEqual(answer.returncode, 4, answer.stderr)
+        (self.folder / "a" / "checkpoint.txt").unlink()
+        answer = self.attnscale("run", long, "--out", "a", "--quiet", "--time-limit", "0.2")
+        self.assertIn("it begins again", answer.stderr)
+
+
+class MergeTest(FolderTest):
+    def test_a_single_shard_is_a_shard_and_merges_to_the_run(self):
+        self.succeed("run", self.config, "--out", "whole", "--quiet")
+        self.succeed("run", self.config, "--out", "part", "--quiet", "--shard", "1/1")
+        self.succeed("merge", "merged", "part", "--quiet")
+        self.assert_same_files(self.folder / "whole", self.folder / "merged")
+
+    def test_never_writes_over_one_of_its_shards(self):
+        self.succeed("run", self.config, "--out", "part", "--quiet", "--shard", "1/1")
+        before = self.snapshot("part")
+        self.refuse("merge", "part", "part", "--force", says=["part", "one of the shards"])
+        self.assertEqual(self.snapshot("part"), before)
+
+
 class ToldMeanwhileTest(FolderTest):
     def test_quiet_prints_nothing_on_stdout_and_no_progress(self):
         answer = self.succeed("run", self.config, "--out", "a", "--quiet", "--progress", "bar")
