@@ -150,10 +150,10 @@ class SecondRunTest(FolderTest):
 
 
     def test_refuses_a_folder_with_files_that_nothing_says_the_run_of(self):
-        mine = self.folder / "config.json"
-        mine.write_text("my own, // with a comment")
-        self.refuse("run", self.config, "--out", ".", says=["config.json", "no manifest"])
-        self.assertEqual(mine.read_text(), "my own, // with a comment")
+        mine = self.folder / "summary.csv"
+        mine.write_text("my own")
+        self.refuse("run", self.config, "--out", ".", says=["summary.csv", "no manifest"])
+        self.assertEqual(mine.read_text(), "my own")
 
     def test_replacing_a_run_takes_its_pictures_along(self):
         self.succeed("run", self.config, "--out", "a", "--quiet")
