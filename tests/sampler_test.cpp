@@ -164,6 +164,20 @@ TEST(VectorsSampler, LawsWithoutAKernelDrawFromAStreamForEachVector) {
   }
 }
 
+// A stop is asked between tiles, so none may take long: 2^24 entries are some 20 ms.
+TEST(VectorsSampler, TilesOfLongVectorsHoldFewScores) {
+  constexpr std::int64_t kLongVector = 65536;
+  find_sampler("vectors")->draw_block(
+      {normal_entries(), kLongVector, 600}, kAddress, 8, [](const ScoreTile& tile) {
+        EXPECT_LE(std::ssize(tile.scores) * kLongVector, std::int64_t{1} << 24);
+        return tile.first_key == 0;
+      });
+  EXPECT_EQ(tile_shape(600, 8, 256).queries, 8);
+  EXPECT_EQ(tile_shape(600, 8, 256).keys, 32);
+  EXPECT_EQ(tile_shape(600, 8, 0).keys, 1);
+  EXPECT_EQ(tile_shape(16, 8, 256).queries, 16);
+}
+
 TEST(VectorsSampler, LongestVectorsRun) {
   const Draw draw{normal_entries(), 65536, 2};
   const std::vector<double> scores = draw_scores(*find_sampler("vectors"), draw, kAddress, 3);

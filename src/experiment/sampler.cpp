@@ -58,10 +58,10 @@ const SamplerRow* find_sampler(std::string_view name) {
   return nullptr;
 }
 
-TileShape tile_shape(std::int64_t keys, std::int64_t lanes) {
-  constexpr std::int64_t kScores = 4096;  // 32 KiB: a tile and its logits stay in the first caches
-  const std::int64_t queries = std::max(lanes, kScores / keys / lanes * lanes);
-  return {queries, std::min(keys, std::max<std::int64_t>(1, kScores / queries))};
+TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores) {
+  const std::int64_t scores = std::min(kTileScores, most_scores);
+  const std::int64_t queries = std::max(lanes, scores / keys / lanes * lanes);
+  return {queries, std::min(keys, std::max<std::int64_t>(1, scores / queries))};
 }
 
 }  // namespace attnscale

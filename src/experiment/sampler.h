@@ -54,12 +54,16 @@ std::span<const SamplerRow> sampler_table();
 /// The row of that name, or nullptr.
 const SamplerRow* find_sampler(std::string_view name);
 
-/// Queries and keys of one tile: at most 4096 scores where keys allow, a multiple of `lanes`
-/// queries. A function of its arguments alone, so that tiles never depend on the machine.
+/// Queries and keys of one tile: a multiple of `lanes` queries, and at most 4096 scores, or
+/// `most_scores` where that is less, as far as `lanes` queries of one key allow. More than `lanes`
+/// queries share a tile only where it holds all their keys. A function of its arguments alone, so
+/// that tiles never depend on the machine.
 struct TileShape {
   std::int64_t queries;
   std::int64_t keys;
 };
-TileShape tile_shape(std::int64_t keys, std::int64_t lanes);
+constexpr std::int64_t kTileScores =
+    4096;  // 32 KiB: a tile and its logits stay in the first caches
+TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores = kTileScores);
 
 }  // namespace attnscale

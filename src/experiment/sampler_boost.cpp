@@ -32,15 +32,8 @@ double dot(std::span<const double> query, std::span<const double> key) {
   return score;
 }
 
-// Tiles of at most 2^21 entries where one score allows, some 30 ms: a stop is asked between tiles.
-// A function of the draw alone, as tile_shape is.
-TileShape tile_shape_of_entries(const Draw& draw) {
-  constexpr std::int64_t kEntries = std::int64_t{1} << 21;
-  const std::int64_t scores = std::max<std::int64_t>(1, kEntries / draw.d);
-  const TileShape shape = tile_shape(draw.keys, 1);
-  if (draw.keys > scores) return {1, std::min(shape.keys, scores)};
-  return {std::min(shape.queries, scores / draw.keys), shape.keys};
-}
+// Entries of a tile where one score allows, some 30 ms: a stop is asked between tiles.
+constexpr std::int64_t kTileEntries = std::int64_t{1} << 21;
 
 }  // namespace
 
@@ -52,7 +45,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   std::vector<double> key(query.size());
   const Entries& entries = draw.entries;
   const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
-  const TileShape shape = tile_shape_of_entries(draw);
+  const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
   const std::int64_t stride = padded(shape.queries);
   std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
 

@@ -13,6 +13,9 @@ namespace {
 // A law's scalar function is called for this many entries at a time: a part of what it draws.
 constexpr std::size_t kPart = 256;
 
+// Key entries of a tile where one key allows, some 20 ms: a stop is asked between tiles.
+constexpr std::int64_t kTileEntries = std::int64_t{1} << 24;
+
 bool has_kernel(const Law& law) {
   return law.row == find_law("normal");
 }
@@ -147,7 +150,7 @@ std::int64_t group_size(std::int64_t d) {
 
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink) {
-  const TileShape shape = tile_shape(draw.keys, kLanes);
+  const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
   std::vector<double> scores(
       static_cast<std::size_t>(padded(std::min(shape.queries, queries)) * shape.keys));
   QueryGroup group(draw, address);
