@@ -177,13 +177,5 @@ TEST(ProgressForm, AutoIsABarOnATerminalAndLinesElsewhere) {
   for (const int file : {terminal, other_end, log}) ::close(file);
 }
 
-TEST(ProgressForm, IsNamedOnTheCommandLine) {
-  EXPECT_EQ(parse_progress_form("auto"), ProgressForm::kAuto);
-  EXPECT_EQ(parse_progress_form("bar"), ProgressForm::kBar);
-  EXPECT_EQ(parse_progress_form("plain"), ProgressForm::kPlain);
-  EXPECT_EQ(parse_progress_form("never"), ProgressForm::kNever);
-  EXPECT_EQ(parse_progress_form("Bar"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace attnscale

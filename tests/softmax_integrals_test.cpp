@@ -183,8 +183,8 @@ TEST(SoftmaxIntegrals, OfEqualLogitsAreUniform) {
 
 // E|z1 - z2| = 2 / sqrt(pi); the mean range of three is 3 / sqrt(pi), of which each gap is half.
 TEST(SoftmaxIntegrals, MarginOfFewKeysHasItsClosedForm) {
-  EXPECT_NEAR(SoftmaxIntegrals(2).normal_margin(), 2 / std::sqrt(M_PI), 1e-11);
-  EXPECT_NEAR(SoftmaxIntegrals(3).normal_margin(), 1.5 / std::sqrt(M_PI), 1e-11);
+  EXPECT_NEAR(SoftmaxIntegrals(2).linear(1).margin, 2 / std::sqrt(M_PI), 1e-11);
+  EXPECT_NEAR(SoftmaxIntegrals(3).linear(1).margin, 1.5 / std::sqrt(M_PI), 1e-11);
   EXPECT_NEAR(SoftmaxIntegrals(3).linear(7).margin, 7 * 1.5 / std::sqrt(M_PI), 1e-10);
 }
 

@@ -209,7 +209,7 @@ TEST(EveryMetric, AgreesWithItsPlainFormula) {
     ASSERT_TRUE(plain_metrics().contains(row.name)) << "give it a plain formula above";
     for (const std::size_t keys : {2U, 3U, 8U, 50U}) {
       for (const double reach : {0.01, 1.0, 4.0, 20.0, 80.0}) {
-        const QueryContext context{static_cast<std::int64_t>(keys), 0.375, 0.75};
+        const QueryContext context{0.375, 0.75};
         const auto rows = random_rows(6, keys, reach);
         const auto sums = kernel_sums(rows, keys);
         for (std::size_t query = 0; query < rows.size(); ++query) {
@@ -230,7 +230,7 @@ TEST(EveryMetric, AgreesWithItsPlainFormula) {
 TEST(EveryMetric, NeedsNoMoreOfTheSoftmaxThanItsLevel) {
   const auto rows = random_rows(11, 5, 4);
   const std::vector<SoftmaxQuery> everything = kernel_sums(rows, 2);
-  const QueryContext context{5, 0.375, 0.5};
+  const QueryContext context{0.375, 0.5};
   for (const MetricRow& row : metric_table()) {
     if (row.kind == MetricKind::kLogitStatistic) continue;
     SCOPED_TRACE(row.name);
@@ -250,7 +250,7 @@ TEST(EveryMetric, KeepsItsDigitsWhereOneWeightRoundsToOne) {
   // softmax(40, 0): p = 4.248354255291589e-18 beside the top.
   const double small = 4.248354255291589e-18;
   const SoftmaxQuery sums = kernel_sums({{40, 0}}, 2).front();
-  const QueryContext context{2, 0.5, 0.99};
+  const QueryContext context{0.5, 0.99};
   const auto measured = [&](std::string_view name) {
     return find_metric(name)->measure(sums, context);
   };

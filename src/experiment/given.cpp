@@ -110,8 +110,7 @@ ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, cons
   const std::int64_t d = size_of(*experiment.given).value_or(1);
   Row values;
   for (const Row& query : logits) {
-    const QueryContext context{std::ssize(query), multiplier_at(scaling, d),
-                               experiment.saturated_above};
+    const QueryContext context{multiplier_at(scaling, d), experiment.saturated_above};
     values.push_back(metric.measure(softmax_of(query), context));
   }
   if (all_finite(values)) {

@@ -105,7 +105,7 @@ void BlockMeasurer::add_tile(const ScoreTile& tile) {
 void BlockMeasurer::measure_group(std::int64_t first_query, std::size_t scaling) {
   const ScalingState& state = states_[scaling];
   const SoftmaxSums& sums = state.softmax;
-  const QueryContext context{cell_.draw.keys, state.logit_per_score, experiment_.saturated_above};
+  const QueryContext context{state.logit_per_score, experiment_.saturated_above};
   std::vector<std::span<double>> columns;
   const auto group_of = [&](std::vector<double>& column) {
     return columns.emplace_back(std::span(column).subspan(

@@ -25,7 +25,6 @@ enum class HistogramAxis {
 
 /// What a per-query metric may look at beside the softmax sums of its query.
 struct QueryContext {
-  std::int64_t keys;
   double logit_per_score;  ///< derivative of the top logit with respect to its score
   double saturated_above;  ///< threshold of the metric `saturated`
 };

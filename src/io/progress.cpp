@@ -62,14 +62,6 @@ std::vector<std::string> speed_texts(const ProgressMoment& moment) {
 
 }  // namespace
 
-std::optional<ProgressForm> parse_progress_form(std::string_view word) {
-  if (word == "auto") return ProgressForm::kAuto;
-  if (word == "bar") return ProgressForm::kBar;
-  if (word == "plain") return ProgressForm::kPlain;
-  if (word == "never") return ProgressForm::kNever;
-  return std::nullopt;
-}
-
 ProgressForm resolve_progress_form(ProgressForm form, int file) {
   if (form != ProgressForm::kAuto) return form;
   return ::isatty(file) == 1 ? ProgressForm::kBar : ProgressForm::kPlain;

@@ -14,9 +14,6 @@ namespace attnscale {
 
 enum class ProgressForm { kAuto, kBar, kPlain, kNever };
 
-/// "auto", "bar", "plain" or "never"; nothing for other words.
-std::optional<ProgressForm> parse_progress_form(std::string_view word);
-
 /// kAuto becomes kBar where `file` is a terminal, else kPlain; the others stay.
 ProgressForm resolve_progress_form(ProgressForm form, int file);
 

@@ -71,10 +71,6 @@ class SoftmaxIntegrals {
   double linear_work() const;
   static constexpr double kCurveWork = 80;
 
-  /// E[largest - second largest] of `keys` standard normal scores: n times the integral of
-  /// Phi^(n-1) (1 - Phi).
-  double normal_margin() const { return normal_margin_; }
-
  private:
   struct TopScore {
     double score;
@@ -85,6 +81,8 @@ class SoftmaxIntegrals {
   double keys_;
   double lowest_;  // the top score lies in [lowest_, highest_] but for 1e-13
   double highest_;
+  // E[largest - second largest] of standard normal scores: n times the integral of
+  // Phi^(n-1) (1 - Phi).
   double normal_margin_ = 0;
   std::vector<TopScore> tops_;
   QuadratureRule laplace_;  // for t, weights without e^-t
