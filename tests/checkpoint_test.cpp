@@ -7,6 +7,7 @@
 #include <random>
 
 #include "execution/executor.h"
+#include "io/sha256.h"
 #include "scratch_folder.h"
 #include "small_plan.h"
 
@@ -136,6 +137,62 @@ TEST(Checkpoint, AnotherRunIsRefusedByTheNameOfWhatChanged) {
               ThrowsMessage<AnotherRun>(HasSubstr("version is 1.0.0 there and 1.0.1")));
   EXPECT_THAT(refusal_of(small_identity(), {1, 3}),
               ThrowsMessage<AnotherRun>(HasSubstr("the whole run, not shard 1 of 3")));
+}
+
+// The text with its first `from` replaced, under a hash that is right again.
+std::string forged(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  text.replace(place, from.size(), to);
+  text.resize(text.rfind("sha256 "));
+  return text + "sha256 " + sha256_hex(text) + "\n";
+}
+
+// A line's first numbers, as they stand in the text.
+std::string beginning_of_line(const std::string& text, const std::string& keyword, int words) {
+  const std::size_t first = text.find("\n" + keyword + " ") + 1;
+  std::size_t last = first;
+  for (int i = 0; i <= words; ++i) last = text.find_first_of(" \n", last + 1);
+  return text.substr(first, last - first);
+}
+
+TEST(Checkpoint, NumbersThatCannotBeAreRefusedWhateverTheHash) {
+  const Plan plan = small_plan(40);
+  Ledger ledger(plan);
+  measure_rest(plan, ledger);
+  const std::string text = checkpoint_text(small_identity(), ledger);
+  EXPECT_NO_THROW(parse_checkpoint(forged(text, "shard 1 1", "shard 1 2"), "it"));
+  for (const char* shard : {"shard 0 0", "shard 2 1", "shard -1 3", "shard 0 1"}) {
+    EXPECT_THROW(parse_checkpoint(forged(text, "shard 1 1", shard), "it"), DamagedCheckpoint);
+  }
+  const std::string node = beginning_of_line(text, "node", 3);
+  for (const char* other : {"node 63 0 2", "node -1 0 2", "node 0 -1 2", "node 61 9 2"}) {
+    EXPECT_THROW(parse_checkpoint(forged(text, node, other), "it"), DamagedCheckpoint) << other;
+  }
+  const std::size_t first_node = text.find("\nnode ") + 1;
+  const std::string whole_node = text.substr(first_node, text.find('\n', first_node) - first_node);
+  EXPECT_THROW(parse_checkpoint(forged(text, whole_node, "node 0 0 0"), "it"), DamagedCheckpoint);
+  const std::string counts = beginning_of_line(text, "counts", 4);
+  const std::string bin = beginning_of_line(text, "counts", 3);
+  EXPECT_THROW(parse_checkpoint(forged(text, counts, bin + " -1"), "it"), DamagedCheckpoint);
+  const std::size_t first_counts = text.find("\ncounts ") + 1;
+  const std::string line = text.substr(first_counts, text.find('\n', first_counts) - first_counts);
+  EXPECT_THROW(parse_checkpoint(forged(text, line, "counts 0 0"), "it"), DamagedCheckpoint);
+}
+
+TEST(Checkpoint, MomentsOfOtherMetricsAreRefused) {
+  const Plan plan = small_plan(40);
+  Ledger ledger(plan);
+  measure_rest(plan, ledger);
+  std::vector<CellLedger> cells = cells_of(ledger);
+  ASSERT_TRUE(fits_plan(cells, plan));
+  FoldTree shortened;
+  for (auto [node, moments] : cells[0].tree.pending()) {
+    moments.pop_back();
+    shortened.add(node, std::move(moments));
+  }
+  cells[0].tree = shortened;
+  EXPECT_FALSE(fits_plan(cells, plan));
 }
 
 TEST(Checkpoint, CellsOfAnotherPlanAreRefused) {

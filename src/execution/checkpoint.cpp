@@ -1,5 +1,6 @@
 #include "execution/checkpoint.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -48,22 +49,54 @@ Checkpoint take_checkpoint(TextReader& reader) {
   reader.start_line("shard");
   checkpoint.shard.index = reader.take_integer();
   checkpoint.shard.count = reader.take_integer();
+  if (checkpoint.shard.index < 1 || checkpoint.shard.index > checkpoint.shard.count) {
+    throw TextError("it is " + to_string(checkpoint.shard) + ", which cannot be");
+  }
   reader.start_line("config");
   checkpoint.identity.config = reader.take_bytes(reader.take_integer());
   reader.start_line("cells");
   const std::int64_t cells = reader.take_integer();
+  if (cells < 0) throw TextError("it has a negative number of cells");
   for (std::int64_t i = 0; i < cells; ++i) checkpoint.cells.push_back(take_cell(reader));
   if (!reader.at_end()) throw TextError("it has more cells than it says");
   return checkpoint;
 }
 
-BlockSet blocks_of(const FoldTree& tree) {
-  BlockSet blocks;
+// Whether the tree holds the moments of these blocks, each once.
+bool holds_blocks(const FoldTree& tree, const BlockSet& blocks) {
+  BlockSet held;
+  std::int64_t number = 0;
   for (const auto& [node, moments] : tree.pending()) {
     const std::int64_t width = std::int64_t{1} << node.level;
-    blocks.add({node.index * width, (node.index + 1) * width});
+    held.add({node.index * width, (node.index + 1) * width});
+    number += width;
   }
-  return blocks;
+  return held == blocks && number == blocks.size();
+}
+
+// How many variables each group of CellMoments has together: a contrast doubles them.
+std::vector<std::size_t> dimensions_of(const Experiment& experiment) {
+  const auto powers = static_cast<std::size_t>(logit_powers(experiment));
+  std::vector<std::size_t> dimensions;
+  for (std::size_t scaling = 0; scaling < experiment.scalings.size(); ++scaling) {
+    const std::size_t factor = scaling == 0 ? 1 : 2;
+    if (powers > 0) dimensions.push_back(factor * powers);
+    dimensions.insert(dimensions.end(), per_query_metrics(experiment).size(), factor);
+  }
+  return dimensions;
+}
+
+// Whether a cell has the moments and counts that its experiment asks for.
+bool has_groups_of(const Experiment& experiment, const CellLedger& cell) {
+  if (cell.done.empty()) return true;
+  const std::vector<std::size_t> dimensions = dimensions_of(experiment);
+  const auto fits = [&](const auto& node) {
+    return std::ranges::equal(node.second, dimensions, {}, &Moments::dimension);
+  };
+  const std::size_t scalings = experiment.scalings.size();
+  return std::ranges::all_of(cell.tree.pending(), fits) &&
+         cell.counts.metrics.size() == scalings * per_query_metrics(experiment).size() &&
+         cell.counts.histograms.size() == scalings * experiment.histogram.size();
 }
 
 }  // namespace
@@ -128,7 +161,8 @@ bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const BlockSet all(BlockRange{0, plan.cells[i].blocks});
     if (all.common_with(cells[i].done) != cells[i].done) return false;
-    if (blocks_of(cells[i].tree) != cells[i].done) return false;
+    if (!holds_blocks(cells[i].tree, cells[i].done)) return false;
+    if (!has_groups_of(plan.config.experiments[plan.cells[i].experiment], cells[i])) return false;
   }
   return true;
 }

@@ -52,15 +52,45 @@ std::size_t take_size(TextReader& reader) {
   return static_cast<std::size_t>(size);
 }
 
+// How often something happened; sums of them stay far from overflow.
+std::int64_t take_count(TextReader& reader) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 56;
+  const std::int64_t count = reader.take_integer();
+  if (count < 0 || count > kMost) throw TextError("a count cannot be right");
+  return count;
+}
+
+// A node's blocks are numbers below 2^62, so that their ends do not overflow.
+FoldNode take_node(TextReader& reader) {
+  constexpr std::int64_t kLevels = 62;
+  const std::int64_t level = reader.take_integer();
+  const std::int64_t index = reader.take_integer();
+  if (level < 0 || level >= kLevels || index < 0 ||
+      index >= (std::int64_t{1} << (kLevels - level))) {
+    throw TextError("a node of blocks cannot be right");
+  }
+  return {static_cast<int>(level), index};
+}
+
 Moments take_moments(TextReader& reader) {
   Moments moments;
   const std::size_t dimension = take_size(reader);
   moments.count = reader.take_integer();
+  if (moments.count <= 0) throw TextError("moments of no queries");
   for (std::size_t i = 0; i < dimension; ++i) moments.mean.push_back(reader.take_double());
   for (std::size_t i = 0; i < dimension * (dimension + 1) / 2; ++i) {
     moments.central.push_back(reader.take_double());
   }
   return moments;
+}
+
+// Nodes are merged group by group, so all must have the same groups.
+void check_alike(const CellMoments& moments, const FoldTree& tree) {
+  if (moments.empty()) throw TextError("a node without moments");
+  if (tree.pending().empty()) return;
+  const bool alike = std::ranges::equal(moments, tree.pending().begin()->second, {},
+                                        &Moments::dimension, &Moments::dimension);
+  if (!alike) throw TextError("two nodes of a cell with different moments");
 }
 
 MetricCounts take_counts(TextReader& reader) {
@@ -72,9 +102,13 @@ MetricCounts take_counts(TextReader& reader) {
   while (!reader.at_line_end()) {
     const std::int64_t bin = reader.take_integer();
     if (!std::in_range<std::int32_t>(bin)) throw TextError("a bin is out of range");
-    bins.emplace_back(static_cast<std::int32_t>(bin), reader.take_integer());
+    bins.emplace_back(static_cast<std::int32_t>(bin), take_count(reader));
   }
   counts.sketch = QuantileSketch::from_bins(bins);
+  const MetricCounts none;
+  const bool fits =
+      bins.empty() ? counts.min == none.min && counts.max == none.max : counts.min <= counts.max;
+  if (!fits) throw TextError("the extremes of a metric do not fit its counts");
   return counts;
 }
 
@@ -175,23 +209,24 @@ CellLedger take_cell(TextReader& reader) {
   reader.start_line("done");
   while (!reader.at_line_end()) {
     const std::int64_t first = reader.take_integer();
-    cell.done.add({first, reader.take_integer()});
+    const std::int64_t last = reader.take_integer();
+    if (first < 0 || last <= first) throw TextError("a range of blocks cannot be right");
+    cell.done.add({first, last});
   }
   for (std::size_t i = 0; i < nodes; ++i) {
     reader.start_line("node");
-    FoldNode node;
-    node.level = static_cast<int>(reader.take_integer());
-    node.index = reader.take_integer();
+    const FoldNode node = take_node(reader);
     const std::size_t groups = take_size(reader);
     CellMoments moments;
     for (std::size_t group = 0; group < groups; ++group) moments.push_back(take_moments(reader));
+    check_alike(moments, cell.tree);
     cell.tree.add(node, std::move(moments));
   }
   for (std::size_t i = 0; i < metrics; ++i) cell.counts.metrics.push_back(take_counts(reader));
   for (std::size_t i = 0; i < histograms; ++i) {
     reader.start_line("histogram");
     auto& histogram = cell.counts.histograms.emplace_back();
-    while (!reader.at_line_end()) histogram.push_back(reader.take_integer());
+    while (!reader.at_line_end()) histogram.push_back(take_count(reader));
   }
   return cell;
 }
