@@ -1,18 +1,27 @@
 // The program for many processes: the same commands as attnscale, started with mpirun or srun. The
 // root runs them, the other ranks measure what it hands out; all return its exit code.
+#include <exception>
+#include <iostream>
+
 #include "app/config.h"
 #include "app/program.h"
+#include "app/user_error.h"
 #include "execution/executor_mpi.h"
 
 int main(int argc, char** argv) {
   using namespace attnscale;
-  const MpiWorld world(&argc, &argv);
-  if (world.rank() != 0) {
-    return serve(world,
-                 [](const std::string& text) { return parse_config(text, "the root").config; });
+  try {
+    const MpiWorld world(&argc, &argv);
+    if (world.rank() != 0) {
+      return serve(world,
+                   [](const std::string& text) { return parse_config(text, "the root").config; });
+    }
+    MpiExecutor executor(world, to_json_text);
+    const int code = run_program({argv + 1, argv + argc}, executor);
+    executor.dismiss(code);
+    return code;
+  } catch (const std::exception& error) {
+    std::cerr << "attnscale: " << error.what() << "\n";
+    return static_cast<int>(ExitCode::kFailed);
   }
-  MpiExecutor executor(world, to_json_text);
-  const int code = run_program({argv + 1, argv + argc}, executor);
-  executor.dismiss(code);
-  return code;
 }

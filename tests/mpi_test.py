@@ -6,6 +6,7 @@ usage: mpi_test.py ATTNSCALE ATTNSCALE_MPI MPIEXEC
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -98,6 +99,17 @@ class Ranks(unittest.TestCase):
                               capture_output=True, text=True, timeout=100)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr.count("absent.json:"), 1, done.stderr)
+
+    def test_a_root_that_can_write_no_more_sends_the_others_home(self):
+        config = self.write_config("long", 1_500_000)
+        out = self.folder / "full"
+        command = with_ranks(3, "run", config, "--out", out, "--quiet", "--threads", "1")
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+            wait_until(lambda: (out / "events.jsonl").exists())
+            resource.prlimit(process_of_rank(run.pid, 0), resource.RLIMIT_FSIZE, (1, 1))
+            message = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 1, message)
+        self.assertIn("File too large", message)
 
     def test_a_signal_or_a_killed_rank_loses_nothing_that_was_saved(self):
         config = self.write_config("long", 1_500_000)

@@ -80,19 +80,12 @@ class Root {
 
   void run(const std::string& config) {
     tell_all(Kind::kPlan, "threads " + std::to_string(options_.threads) + "\n" + config);
-    std::exception_ptr own_failure;
     try {
       measure();
     } catch (...) {
-      own_failure = std::current_exception();
-      stop_wanted_ = true;
+      see_off_others();
+      throw;
     }
-    // After a failure here the others still have to end before the ranks can part.
-    while (ended_ < others_) {
-      attend();
-      std::this_thread::sleep_for(kTick);
-    }
-    if (own_failure) std::rethrow_exception(own_failure);
     if (!failure_.empty()) throw std::runtime_error(failure_);
   }
 
@@ -113,6 +106,20 @@ class Root {
       }
       attend();
       timer_.save_if_due();
+    }
+  }
+
+  // After a failure here the others still have to end before the ranks can part. What they report
+  // is lost, as merging it might fail again.
+  void see_off_others() {
+    if (!stop_told_) tell_all(Kind::kStop, "");
+    while (ended_ < others_) {
+      const auto message = receive();
+      if (!message) {
+        std::this_thread::sleep_for(kTick);
+      } else if (message->kind == Kind::kFarewell || message->kind == Kind::kFailure) {
+        ++ended_;
+      }
     }
   }
 
@@ -147,8 +154,8 @@ class Root {
         break;
       }
       case Kind::kFarewell:
+        ++ended_;  // first, as the rank has ended even where its parts cannot be merged
         take_report(message.text);
-        ++ended_;
         break;
       case Kind::kFailure:
         failure_ = "rank " + std::to_string(message.rank) + ": " + message.text;
@@ -328,6 +335,12 @@ void serve_plan(const std::string& text, const ConfigReader& read_config,
 MpiWorld::MpiWorld(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+  if (provided < MPI_THREAD_FUNNELED) {
+    MPI_Finalize();
+    throw std::runtime_error(
+        "this MPI library was built without threads (it has no MPI_THREAD_FUNNELED); use another, "
+        "or attnscale without MPI");
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
 }

@@ -11,6 +11,7 @@ namespace attnscale {
 /// through it (MPI_THREAD_FUNNELED).
 class MpiWorld {
  public:
+  /// Throws std::runtime_error where the MPI library allows no threads.
   MpiWorld(int* argc, char*** argv);
   ~MpiWorld();
   MpiWorld(const MpiWorld&) = delete;
