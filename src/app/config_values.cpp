@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "app/config_reader.h"
 #include "app/nearest_name.h"
@@ -25,6 +26,26 @@ bool within(double number, const FieldBounds& range) {
 
 bool is_whole(double number) {
   return std::floor(number) == number;
+}
+
+/// Whether the number is an integer as it is written: 4.0 and 1.5e1 are, 9007199254740991.4 and
+/// 1e-400 are not although the nearest doubles are.
+bool is_written_whole(const JsonValue& value) {
+  const std::string_view text = value.text;
+  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, end);
+  const std::size_t last = digits.find_last_of("123456789");
+  if (last == std::string_view::npos) return true;
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto place = static_cast<std::int64_t>(last);
+  // The last digit that is not 0 counts 10^-behind, before the exponent.
+  const std::int64_t behind = place > point ? place - point : place - point + 1;
+  std::string_view power = text.substr(std::min(end + 1, text.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  std::int64_t exponent = 0;
+  const auto parsed = std::from_chars(power.data(), power.data() + power.size(), exponent);
+  if (parsed.ec == std::errc::result_out_of_range) return !power.starts_with('-');
+  return behind <= exponent;
 }
 
 std::string too_many_values() {
@@ -76,7 +97,7 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
   for (const JsonMember& member : value.members) {
     const bool is_bound = member.name == "from" || member.name == "to";
     if (is_bound) read_number(member.value, bounds);
-    if (whole && !is_whole(member.value.number)) {
+    if (whole && !is_written_whole(member.value)) {
       refuse(member.value, "found " + describe(member.value) + "; expected an integer");
     }
   }
@@ -122,7 +143,7 @@ std::string describe_bounds(const NumberBounds& bounds) {
 
 double read_number(const JsonValue& value, const NumberBounds& bounds) {
   const bool fits = value.kind == JsonKind::kNumber && within(value.number, bounds.range) &&
-                    (bounds.kind == NumberKind::kReal || is_whole(value.number));
+                    (bounds.kind == NumberKind::kReal || is_written_whole(value));
   if (!fits) refuse(value, "found " + describe(value) + "; expected " + describe_bounds(bounds));
   return value.number;
 }
