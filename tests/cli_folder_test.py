@@ -81,6 +81,14 @@ class PlaceTest(FolderTest):
             self.assertNotIn("filesystem error", message)
         self.assertEqual((self.folder / "file").read_text(), "mine")
 
+    def test_may_have_a_name_that_is_no_text(self):
+        out = os.fsdecode(b"x\xff")
+        self.succeed("run", TRY_THIS, "--out", out, "--quiet")
+        manifest = json.loads((self.folder / out / "manifest.json").read_text(encoding="utf-8"))
+        self.assertIn("x\N{REPLACEMENT CHARACTER}", manifest["arguments"])
+        events = (self.folder / out / "events.jsonl").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(json.loads(events[0])["event"], "start")
+
     def test_files_follow_the_umask(self):
         self.succeed("run", self.config, "--out", "a", "--quiet", umask=0o077)
         self.succeed("run", self.config, "--out", "b", "--quiet", umask=0o022)

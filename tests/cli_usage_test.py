@@ -146,6 +146,12 @@ class UsageTest(CommandLineTest):
         for value in ("foo", "=3", ""):
             self.refuse("run", TRY_THIS, "--set", value, says=["PATH=VALUE"])
 
+    def test_overrides_that_are_no_text_are_refused(self):
+        for value in (b"description=\xff", b'description=["\xff"]', b"name=\xc3"):
+            self.refuse("run", TRY_THIS, "--set", os.fsdecode(value), says=["UTF-8"],
+                        errors="replace")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_configs_that_cannot_be_read_are_named(self):
         self.refuse("run", "absent.json", says=["absent.json", "No such file"])
         self.refuse("run", ".", says=["is a folder"])

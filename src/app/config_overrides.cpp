@@ -18,14 +18,22 @@ std::string place_name(const Override& override) {
   throw UserError(place_name(override) + ": " + message);
 }
 
+/// The override's value as a text, whatever it holds but bytes that are no text.
+JsonValue text_of(const Override& override) {
+  try {
+    return read_json(quote(override.value), place_name(override));
+  } catch (const JsonSyntaxError&) {
+    refuse_path(override, "its bytes are not UTF-8; write the text in UTF-8");
+  }
+}
+
 /// The override's value as if it stood in the document: JSON, or else a text.
 JsonValue value_of(const Override& override) {
   JsonValue value;
   try {
     value = read_json(override.value, place_name(override));
   } catch (const JsonSyntaxError&) {
-    value.kind = JsonKind::kString;
-    value.text = override.value;
+    value = text_of(override);
   }
   set_places(value, {std::make_shared<const std::string>(place_name(override)), 0, 0});
   return value;

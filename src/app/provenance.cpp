@@ -112,7 +112,8 @@ std::string manifest_text(const Config& config, const RunRecord& record,
                 {"config", Json::parse(to_json_text(config))},
                 {"files", Json::array()}};
   for (const std::string& name : files) manifest["files"].push_back(file_entry(folder, name));
-  return manifest.dump(2) + "\n";
+  // Arguments and host names may hold any bytes: those that are no UTF-8 become U+FFFD.
+  return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace attnscale

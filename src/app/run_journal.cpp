@@ -10,11 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An event with its time; `facts` are its own.
+// An event with its time; `facts` are its own. Arguments may hold any bytes: those that are no
+// UTF-8 become U+FFFD.
 std::string line(const char* event, const Json& facts) {
   Json object{{"time", timestamp(std::chrono::system_clock::now())}, {"event", event}};
   object.update(facts);
-  return object.dump();
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 const char* name_of(RunStatus status) {
