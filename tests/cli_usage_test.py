@@ -152,6 +152,12 @@ class UsageTest(CommandLineTest):
                         errors="replace")
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_config_may_come_through_a_pipe_but_must_end(self):
+        text = TRY_THIS.read_text(encoding="utf-8")
+        from_file = self.succeed("plan", TRY_THIS).stdout
+        self.assertEqual(self.succeed("plan", "/dev/stdin", input=text).stdout, from_file)
+        self.refuse("plan", "/dev/zero", says=["/dev/zero", "larger than 16 MiB"])
+
     def test_configs_that_cannot_be_read_are_named(self):
         self.refuse("run", "absent.json", says=["absent.json", "No such file"])
         self.refuse("run", ".", says=["is a folder"])

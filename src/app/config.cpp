@@ -15,6 +15,8 @@ namespace {
 
 /// Far beyond any config; a data file given by mistake should not fill the memory.
 constexpr std::size_t kLargestFile = std::size_t{256} << 20;
+/// The same for pipes and terminals (/dev/stdin, <(...)), which tell no size and may never end.
+constexpr std::size_t kLargestPipe = std::size_t{16} << 20;
 
 std::string read_file(const std::string& file) {
   std::error_code error;
@@ -27,6 +29,12 @@ std::string read_file(const std::string& file) {
   if (std::filesystem::is_directory(status)) {
     throw UserError(file + ": is a folder; expected a config file");
   }
+  const bool is_file = std::filesystem::is_regular_file(status);
+  if (!is_file && !std::filesystem::is_fifo(status) &&
+      !std::filesystem::is_character_file(status)) {
+    throw UserError(file + ": is neither a file nor a pipe; expected a config file");
+  }
+  const std::size_t largest = is_file ? kLargestFile : kLargestPipe;
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw UserError(file + ": cannot be read: " + std::strerror(errno));
@@ -34,8 +42,10 @@ std::string read_file(const std::string& file) {
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kLargestFile)
-      throw UserError(file + ": is larger than 256 MiB; not a config");
+    if (text.size() > largest) {
+      throw UserError(file + ": is larger than " + std::to_string(largest >> 20) +
+                      " MiB; not a config");
+    }
   }
   if (stream.bad()) throw UserError(file + ": cannot be read: " + std::strerror(errno));
   return text;
