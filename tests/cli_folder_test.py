@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import resource
 import stat
 import subprocess
 import unittest
@@ -88,6 +89,13 @@ class PlaceTest(FolderTest):
         self.assertIn("x\N{REPLACEMENT CHARACTER}", manifest["arguments"])
         events = (self.folder / out / "events.jsonl").read_text(encoding="utf-8").splitlines()
         self.assertEqual(json.loads(events[0])["event"], "start")
+
+    def test_with_a_limit_on_file_sizes_is_an_error_and_leaves_no_half_file(self):
+        config = self.write_config({"name": "big", "experiments": [
+            {"name": "a", "d": 4, "queries": 2000, "samples": 1000}]})
+        self.refuse("run", config, "--out", "out", code=1, says=["File too large"],
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        self.assertEqual(list((self.folder / "out").glob("*.tmp")), [])
 
     def test_files_follow_the_umask(self):
         self.succeed("run", self.config, "--out", "a", "--quiet", umask=0o077)

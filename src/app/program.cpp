@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <exception>
 #include <iostream>
 
@@ -61,6 +62,8 @@ struct Runner {
 
 int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   occupy_standard_files();
+  // A file beyond `ulimit -f` shall be an error with a message, as on a full disk, not a death.
+  std::signal(SIGXFSZ, SIG_IGN);
   ExitCode code = ExitCode::kFailed;
   try {
     code = std::visit(Runner{executor}, parse_command_line(arguments));
