@@ -82,6 +82,10 @@ class PlaceTest(FolderTest):
             self.assertNotIn("filesystem error", message)
         self.assertEqual((self.folder / "file").read_text(), "mine")
 
+    def test_that_is_too_long_for_a_name_is_told_in_words(self):
+        answer = self.refuse("run", TRY_THIS, "--out", "x" * 300, code=1, says=["too long"])
+        self.assertNotIn("filesystem error", answer)
+
     def test_may_have_a_name_that_is_no_text(self):
         out = os.fsdecode(b"x\xff")
         self.succeed("run", TRY_THIS, "--out", out, "--quiet")

@@ -152,6 +152,10 @@ class UsageTest(CommandLineTest):
                         errors="replace")
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_place_that_is_not_there_is_named_as_it_was_written(self):
+        answer = self.refuse("run", TRY_THIS, "--set", "/experiments/0/d/~2=1")
+        self.assertIn("nothing stands at /experiments/0/d/~2", answer)
+
     def test_a_config_may_come_through_a_pipe_but_must_end(self):
         text = TRY_THIS.read_text(encoding="utf-8")
         from_file = self.succeed("plan", TRY_THIS).stdout
@@ -163,6 +167,7 @@ class UsageTest(CommandLineTest):
         self.refuse("run", ".", says=["is a folder"])
         self.refuse("show", "absent", says=["absent", "no such folder"])
         self.refuse("show", ".", says=["holds no finished run"])
+        self.refuse("show", TRY_THIS, says=["is a file; expected the folder"])
 
     def test_lists_of_scores_are_read_strictly(self):
         for bad in ("1,,2", ",", "1,", ",1", "1 2", "nan,1", "inf,0", "1e400,0", "0x10,1", "+-1,2",

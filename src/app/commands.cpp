@@ -133,7 +133,10 @@ std::string describe_sampler(const SamplerRow& row) {
 
 Results read_finished(const std::string& folder) {
   namespace fs = std::filesystem;
-  if (!fs::is_directory(folder)) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw UserError(folder + ": is a file; expected the folder of a finished run");
+  }
+  if (!fs::exists(folder)) {
     throw UserError(folder + ": no such folder; attnscale run CONFIG makes one");
   }
   if (!fs::exists(fs::path(folder) / "summary.csv")) {

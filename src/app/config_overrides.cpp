@@ -76,13 +76,15 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
   std::string_view rest = std::string_view(override.path).substr(1);
   while (true) {
     const std::size_t slash = rest.find('/');
-    const std::string token = unescape(rest.substr(0, slash));
+    const std::string_view written = rest.substr(0, slash);
+    const std::string token = unescape(written);
+    const auto place = [&] { return parent->pointer + "/" + std::string(written); };
     const bool last = slash == std::string_view::npos;
     JsonValue* child = nullptr;
     if (parent->kind == JsonKind::kArray) {
       child = find_item(*parent, token);
       if (child == nullptr) {
-        refuse_path(override, "nothing stands at " + child_pointer(parent->pointer, token) +
+        refuse_path(override, "nothing stands at " + place() +
                                   "; items are counted from 0, and the list has " +
                                   std::to_string(parent->items.size()));
       }
@@ -91,7 +93,7 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
       child = parent->find(token);
     }
     if (child == nullptr) {
-      refuse_path(override, "nothing stands at " + child_pointer(parent->pointer, token) +
+      refuse_path(override, "nothing stands at " + place() +
                                 "; a path may add a key, but not an object or list around it");
     }
     if (last) {

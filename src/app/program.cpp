@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "app/command_line.h"
@@ -72,6 +73,8 @@ int run_program(const std::vector<std::string>& arguments, Executor& executor) {
     code = error.code();
   } catch (const std::bad_alloc&) {
     std::cerr << "attnscale: not enough memory\n";
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "attnscale: " << error.path1().string() << ": " << error.code().message() << "\n";
   } catch (const std::exception& error) {
     std::cerr << "attnscale: " << error.what() << "\n";
   }
