@@ -83,12 +83,13 @@ class PlaceTest(FolderTest):
         self.assertEqual((self.folder / "file").read_text(), "mine")
 
     def test_that_is_too_long_for_a_name_is_told_in_words(self):
-        answer = self.refuse("run", TRY_THIS, "--out", "x" * 300, code=1, says=["too long"])
+        config = self.write_config(CONFIG)
+        answer = self.refuse("run", config, "--out", "x" * 300, code=1, says=["too long"])
         self.assertNotIn("filesystem error", answer)
 
     def test_may_have_a_name_that_is_no_text(self):
         out = os.fsdecode(b"x\xff")
-        self.succeed("run", TRY_THIS, "--out", out, "--quiet")
+        self.succeed("run", self.write_config(CONFIG), "--out", out, errors="replace")
         manifest = json.loads((self.folder / out / "manifest.json").read_text(encoding="utf-8"))
         self.assertIn("x\N{REPLACEMENT CHARACTER}", manifest["arguments"])
         events = (self.folder / out / "events.jsonl").read_text(encoding="utf-8").splitlines()
