@@ -101,11 +101,16 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.stderr.count("absent.json:"), 1, done.stderr)
 
     def test_a_root_that_can_write_no_more_sends_the_others_home(self):
-        config = self.write_config("long", 1_500_000)
+        # So many cells that others are finished, and cannot be told of either, after the first.
+        config = self.folder / "many.json"
+        config.write_text(json.dumps({"name": "many", "sampler": "direct", "experiments": [
+            {"name": "cells", "d": {"from": 1, "to": 10000, "step": 1}, "keys": [2, 3, 4, 5],
+             "queries": 2000, "metrics": ["top_weight"]}]}))
         out = self.folder / "full"
         command = with_ranks(3, "run", config, "--out", out, "--quiet", "--threads", "1")
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
-            wait_until(lambda: (out / "events.jsonl").exists())
+            events = out / "events.jsonl"
+            wait_until(lambda: events.exists() and b"cell_done" in events.read_bytes())
             resource.prlimit(process_of_rank(run.pid, 0), resource.RLIMIT_FSIZE, (1, 1))
             message = run.communicate(timeout=60)[1]
         self.assertEqual(run.returncode, 1, message)
