@@ -109,10 +109,12 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,
                                    const Results& results) {
-  std::vector<std::string> files = write_results(folder, results);
-  write_atomically(folder / "config.json", to_json_text(config));
-  files.emplace_back("config.json");
-  return files;
+  std::vector<NamedBytes> files = result_files(results);
+  files.push_back({"config.json", to_json_text(config)});
+  write_atomically(folder, files);
+  std::vector<std::string> names;
+  for (const NamedBytes& file : files) names.push_back(file.name);
+  return names;
 }
 
 }  // namespace attnscale

@@ -84,13 +84,15 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
     progress.cell_done(cell, ledger.queries_done(cell));
     journal.cell_done(wanted.plan, cell);
   };
+  bool is_long = false;
   options.checkpoint = [&] {
+    is_long = true;
     save_checkpoint(folder, wanted.identity, ledger);
     journal.checkpoint(ledger.queries_done());
   };
   const bool finished = executor.measure(wanted.plan, ledger, options);
-  // A shard's checkpoint is its result; that of a whole run is there if its end is cut short.
-  options.checkpoint();
+  // A shard's checkpoint is its result; that of a long run is there if its end is cut short.
+  if (!finished || wanted.shard || is_long) options.checkpoint();
   return finished;
 }
 

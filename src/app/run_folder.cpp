@@ -128,6 +128,8 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
                        std::string(kCheckpointName) + ": it begins again";
     return contents;
   }
+  // Beside a log of ours they are what a kill left of a short run: it begins again.
+  if (fs::exists(folder / "events.jsonl")) return contents;
   for (const std::string& name : run_files()) {
     if (!fs::exists(folder / name)) continue;
     contents.state = FolderState::kOther;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <deque>
 #include <utility>
 
 #include "io/file_descriptor.h"
@@ -36,44 +37,65 @@ void flush_folder(const std::filesystem::path& folder) {
   if (error != 0 && error != EINVAL) throw_file_error("flush", folder, error);
 }
 
-/// A file name that is removed again unless the file found its final name.
-class TemporaryName {
+/// One file on its way: PATH.tmp, removed again unless it found its final name.
+class PendingFile {
  public:
-  explicit TemporaryName(std::filesystem::path path) : path_(std::move(path)) {}
-  ~TemporaryName() {
-    if (!renamed_) ::unlink(path_.c_str());
+  PendingFile(std::filesystem::path path, std::string_view bytes)
+      : path_(std::move(path)), file_(temporary_path(), O_WRONLY | O_CREAT | O_TRUNC) {
+    check(write_all(file_.get(), bytes));
+    // The disk may begin: flushing many files then waits for all of them once. Only a hint.
+    ::sync_file_range(file_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
   }
-  TemporaryName(const TemporaryName&) = delete;
-  TemporaryName& operator=(const TemporaryName&) = delete;
+  ~PendingFile() {
+    if (!renamed_) ::unlink(temporary_path().c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  /// Puts the contents on the disk.
+  void flush_contents() {
+    const int error = flush(file_.get());
+    const int close_error = file_.close();
+    check(error != 0 ? error : close_error);
+  }
 
-  int rename_to(const std::filesystem::path& target) {
-    if (std::rename(path_.c_str(), target.c_str()) != 0) return errno;
+  /// Gives the file its final name.
+  void publish() {
+    check(std::rename(temporary_path().c_str(), path_.c_str()) == 0 ? 0 : errno);
     renamed_ = true;
-    return 0;
   }
 
  private:
+  std::filesystem::path temporary_path() const {
+    std::filesystem::path temporary = path_;
+    return temporary += ".tmp";
+  }
+
+  void check(int error) const {
+    if (error == 0) return;
+    if (!renamed_) ::unlink(temporary_path().c_str());
+    throw_file_error("write", path_, error);
+  }
+
   std::filesystem::path path_;
+  FileDescriptor file_;
   bool renamed_ = false;
 };
 
 }  // namespace
 
+void write_atomically(const std::filesystem::path& folder, std::span<const NamedBytes> files) {
+  std::deque<PendingFile> pending;
+  for (const NamedBytes& file : files) pending.emplace_back(folder / file.name, file.bytes);
+  for (PendingFile& file : pending) file.flush_contents();
+  for (PendingFile& file : pending) file.publish();
+  flush_folder(folder);
+}
+
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  std::filesystem::path temporary_path = path;
-  temporary_path += ".tmp";
-  FileDescriptor file(temporary_path, O_WRONLY | O_CREAT | O_TRUNC);
-  TemporaryName temporary(std::move(temporary_path));
-
-  int error = write_all(file.get(), bytes);
-  if (error == 0) error = flush(file.get());
-  const int close_error = file.close();
-  if (error == 0) error = close_error;
-  if (error == 0) error = temporary.rename_to(path);
-  if (error != 0) throw_file_error("write", path, error);
-
+  PendingFile file(path, bytes);
+  file.flush_contents();
+  file.publish();
   flush_folder(path.has_parent_path() ? path.parent_path() : ".");
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace attnscale {
@@ -13,5 +15,15 @@ namespace attnscale {
 /// it was, and a std::system_error names the file and the reason ("cannot write run/summary.csv: No
 /// space left on device").
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// A file of a folder.
+struct NamedBytes {
+  std::string name;
+  std::string bytes;
+};
+
+/// The same for several files of `folder` at about the cost of one: none gets its name before the
+/// contents of all are on the disk.
+void write_atomically(const std::filesystem::path& folder, std::span<const NamedBytes> files);
 
 }  // namespace attnscale

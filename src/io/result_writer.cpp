@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "io/atomic_file.h"
 #include "io/result_tables.h"
 
 namespace attnscale {
@@ -62,16 +61,14 @@ std::vector<std::string> result_file_names() {
   return names;
 }
 
-std::vector<std::string> write_results(const std::filesystem::path& folder,
-                                       const Results& results) {
-  std::vector<std::string> names;
+std::vector<NamedBytes> result_files(const Results& results) {
+  std::vector<NamedBytes> files;
   for (const ResultFile& file : kFiles) {
     const Table table = file.table(results);
     if (table.rows.empty() && file.presence == Presence::kWhereFilled) continue;
-    write_atomically(folder / file.name, file.format(table));
-    names.emplace_back(file.name);
+    files.push_back({file.name, file.format(table)});
   }
-  return names;
+  return files;
 }
 
 }  // namespace attnscale
