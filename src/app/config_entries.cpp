@@ -96,7 +96,9 @@ Law take_law(const LawDraft& draft, std::vector<double>::const_iterator& next) {
 
 void read_entries_object(const JsonValue& value, std::vector<Entries>& all) {
   const ConfigDraft read = read_law_object(value, FieldPlace::kInEntries);
-  const auto [queries, keys] = laws_of(value, read);
+  const auto laws = laws_of(value, read);
+  const LawDraft& queries = laws.first;
+  const LawDraft& keys = laws.second;
   const bool one_law = !read.entries.queries;
   std::string name(queries.row->name);
   if (!one_law) name.append("_").append(keys.row->name);
