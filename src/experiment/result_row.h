@@ -82,7 +82,7 @@ struct OutputRow {
 /// One line of samples.csv: what was measured of one query, metric by metric.
 struct SampleRow {
   ResultKey key;
-  std::int64_t query = 0;                              ///< within its cell, from 0
+  std::int64_t query = 0;  ///< within its cell, from 0
   /// Metric and value, of every metric in the experiment's order; no value where it is not finite.
   std::vector<std::pair<std::string, std::optional<double>>> values;
 };
