@@ -35,13 +35,13 @@ ResultRow line(double errors, const std::string& metric = "top_weight") {
 
 // The two-sided normal quantile of 1/1000 is 3.2905, of 1/100,000 it is 4.4172.
 TEST(LineCheck, TheBoundGrowsWithTheNumberOfLines) {
-  EXPECT_EQ(check_lines({line(3.28)}).beyond, 0);
-  EXPECT_EQ(check_lines({line(-3.30)}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {line(3.28)}).beyond, 0);
+  EXPECT_EQ(check_lines({}, {line(-3.30)}).beyond, 1);
   std::vector<ResultRow> hundred(99, line(0));
   hundred.push_back(line(4.40));
-  EXPECT_EQ(check_lines(hundred).beyond, 0);
+  EXPECT_EQ(check_lines({}, hundred).beyond, 0);
   hundred.back() = line(4.43);
-  const LineCheck check = check_lines(hundred);
+  const LineCheck check = check_lines({}, hundred);
   EXPECT_EQ(check.beyond, 1);
   EXPECT_EQ(check.lines, 100);
   ASSERT_EQ(check.worst.size(), 5U);
@@ -52,9 +52,9 @@ TEST(LineCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
   ResultRow row = line(0);
   row.std_error = 1e-9;
   row.estimate = 0.5 + 0.9e-6;
-  EXPECT_EQ(check_lines({row}).beyond, 0);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
   row.estimate = 0.5 + 1.1e-6;
-  EXPECT_EQ(check_lines({row}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
 }
 
 TEST(LineCheck, LinesThatAHandfulOfQueriesCarryDecideNothing) {
@@ -63,12 +63,12 @@ TEST(LineCheck, LinesThatAHandfulOfQueriesCarryDecideNothing) {
   rare.reference = 0.001;
   rare.sd = 0.01;  // carried by 10,000 / (1 + 10^2) = 99 queries
   rare.estimate = 0.001 + 50 * *rare.std_error;
-  EXPECT_NEAR(carrying_queries(rare), 10'000 / 101.0, 1e-9);
-  const LineCheck check = check_lines({rare});
+  EXPECT_NEAR(carrying_queries(rare, 3), 10'000 / 101.0, 1e-9);
+  const LineCheck check = check_lines({}, {rare});
   EXPECT_EQ(check.undecided, 1);
   EXPECT_EQ(check.beyond, 0);
   rare.queries = 10'000'000;
-  EXPECT_EQ(check_lines({rare}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {rare}).beyond, 1);
 }
 
 TEST(LineCheck, KurtosisDecidesFromTheStatedQueriesOn) {
@@ -78,9 +78,24 @@ TEST(LineCheck, KurtosisDecidesFromTheStatedQueriesOn) {
   row.std_error = 0.001;
   row.estimate = 3 + 20 * 0.001;
   row.queries = kLeastForKurtosis - 1;
-  EXPECT_EQ(check_lines({row}).beyond, 0);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
   row.queries = kLeastForKurtosis;
-  EXPECT_EQ(check_lines({row}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+}
+
+// Of 10,000 scores of kurtosis 22,500 a run may have seen none, or one, of those that make the
+// spread: its own error bar cannot know.
+TEST(LineCheck, ASpreadOfRareLargeScoresDecidesNothing) {
+  ResultRow row = line(0, "logit_sd");
+  row.sd.reset();
+  row.queries = 10'000;
+  row.reference = 2;
+  row.std_error = 0.01;
+  row.estimate = 0.5;
+  EXPECT_DOUBLE_EQ(carrying_queries(row, 22'500), 80'000 / 22'500.0);
+  EXPECT_GT(carrying_queries(row, 3), kLeastCarrying);
+  row.std_error.reset();  // none of them was seen: all scores are 0
+  EXPECT_LT(carrying_queries(row, 22'500), kLeastCarrying);
 }
 
 TEST(LineCheck, AFractionOfNoneOrAllIsHeldAgainstTheExactOne) {
@@ -89,9 +104,9 @@ TEST(LineCheck, AFractionOfNoneOrAllIsHeldAgainstTheExactOne) {
   row.reference = 0.3;
   row.estimate = 0;
   row.std_error.reset();
-  EXPECT_EQ(check_lines({row}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
   row.reference = 0.001;  // ten events in 10,000 queries: too few to decide
-  EXPECT_EQ(check_lines({row}).undecided, 1);
+  EXPECT_EQ(check_lines({}, {row}).undecided, 1);
 }
 
 TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
@@ -100,9 +115,9 @@ TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
   row.sd = 0;
   row.std_error.reset();
   row.estimate = 1;
-  EXPECT_EQ(check_lines({row}).beyond, 1);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
   row.reference = 1 - 1e-9;
-  EXPECT_EQ(check_lines({row}).beyond, 0);
+  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
 }
 
 TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {
@@ -121,7 +136,8 @@ TEST(LineCheck, RightNumbersRaiseNoAlarm) {
     Experiment experiment = drawn_experiment("direct", 4, 2, 1000);
     experiment.d = {1, 4, 1024};
     experiment.metrics = metric_rows({"logit_sd", "top_weight", "slope", "entropy"});
-    if (check_lines(run_config(config_of(experiment, seed))).beyond > 0) ++alarms;
+    const Config config = config_of(experiment, seed);
+    if (check_lines(make_plan(config), run_config(config)).beyond > 0) ++alarms;
   }
   EXPECT_LE(alarms, 2);
 }

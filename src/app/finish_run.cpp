@@ -32,7 +32,7 @@ std::vector<std::string> alarms_of(const Plan& plan, const std::vector<ResultRow
       if (!faults.empty()) alarms.push_back(faults.front());
     }
   }
-  const LineCheck check = check_lines(rows);
+  const LineCheck check = check_lines(plan, rows);
   if (check.beyond > 0) {
     alarms.push_back(std::to_string(check.beyond) +
                      (check.beyond == 1 ? " estimate lies" : " estimates lie") +

@@ -207,7 +207,7 @@ void check_contents(const fs::path& folder, const Json& manifest, std::string& t
   check_scalings(plan, faults);
   text += std::to_string(rows.size()) + " lines of summary.csv, their queries and exact values " +
           "against config.json\n";
-  const LineCheck check = check_lines(rows);
+  const LineCheck check = check_lines(plan, rows);
   text += check_text(check);
   if (check.beyond > 0) {
     faults.push_back(std::to_string(check.beyond) +

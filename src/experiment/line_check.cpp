@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <optional>
+#include <limits>
+#include <map>
 
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
@@ -34,9 +35,9 @@ double carrying(double queries, double mean, double sd) {
   return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
 }
 
-bool decides(const MetricRow& metric, const ResultRow& row) {
+bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
   if (metric.name == "logit_kurtosis" && row.queries < kLeastForKurtosis) return false;
-  if (carrying_queries(row) < kLeastCarrying) return false;
+  if (carrying < kLeastCarrying) return false;
   if (error_of(metric, row) > 0) return true;
   // Nothing varied. A metric of one unit's range whose mean is off by this much would have.
   constexpr double kSure = 100;
@@ -44,8 +45,8 @@ bool decides(const MetricRow& metric, const ResultRow& row) {
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
 }
 
-std::optional<double> distance(const MetricRow& metric, const ResultRow& row) {
-  if (!row.estimate || !row.reference || !decides(metric, row)) return std::nullopt;
+// |estimate - reference| beyond the reference's own error, in standard errors.
+double distance(const MetricRow& metric, const ResultRow& row) {
   const double off = std::abs(*row.estimate - *row.reference);
   const double beyond = std::max(0.0, off - allowance(metric, *row.reference));
   return beyond / error_of(metric, row);
@@ -58,18 +59,39 @@ double bound(double carrying, std::int64_t lines) {
   return boost::math::quantile(boost::math::complement(distribution, level));
 }
 
+// What cells with one kind of draw have in common.
+ResultKey without_scaling(ResultKey key) {
+  key.scaling.clear();
+  key.scaling_value.reset();
+  return key;
+}
+
+// The kurtosis of the scores of every cell.
+std::map<ResultKey, double> score_kurtoses(const Plan& plan) {
+  std::map<ResultKey, double> kurtoses;
+  for (const Cell& cell : plan.cells) {
+    const Draw& draw = cell.draw;
+    kurtoses[key_of(plan.config, cell, {})] =
+        score_moments(draw.entries, draw.d, draw.keys).kurtosis;
+  }
+  return kurtoses;
+}
+
 }  // namespace
 
-double carrying_queries(const ResultRow& row) {
+double carrying_queries(const ResultRow& row, double kurtosis) {
   const auto queries = static_cast<double>(row.queries);
   const MetricRow* metric = find_metric(row.metric);
   if (metric == nullptr || !row.reference) return queries;
   const double mean = *row.reference;
   if (metric->kind == MetricKind::kLogitStatistic) {
-    if (metric->name == "logit_mean" || !row.std_error) return queries;
+    if (metric->name == "logit_mean") return queries;
     // Twice the relative error of a spread is that of the mean square.
     const double power = metric->name == "logit_sd" ? 2 : 1;
-    return carrying(queries, mean, power * *row.std_error * std::sqrt(queries));
+    const double seen =
+        carrying(queries, mean, power * row.std_error.value_or(0) * std::sqrt(queries));
+    const double scores = queries * static_cast<double>(row.key.keys);
+    return std::isnan(kurtosis) ? seen : std::min(seen, scores / kurtosis);
   }
   const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
   const double from_zero = carrying(queries, mean, sd);
@@ -77,20 +99,25 @@ double carrying_queries(const ResultRow& row) {
   return ends_at_one ? std::min(from_zero, carrying(queries, 1 - mean, sd)) : from_zero;
 }
 
-LineCheck check_lines(const std::vector<ResultRow>& rows) {
+LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows) {
+  const auto kurtoses = score_kurtoses(plan);
   LineCheck check;
   for (const ResultRow& row : rows) {
     const MetricRow* metric = find_metric(row.metric);
     if (metric == nullptr || !row.reference || !row.estimate) continue;
     ++check.lines;
-    if (const auto found = distance(*metric, row)) {
-      check.worst.push_back({row, *found, 0});
+    const auto kurtosis = kurtoses.find(without_scaling(row.key));
+    const double carrying =
+        carrying_queries(row, kurtosis == kurtoses.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                         : kurtosis->second);
+    if (decides(*metric, row, carrying)) {
+      check.worst.push_back({row, carrying, distance(*metric, row), 0});
     } else {
       ++check.undecided;
     }
   }
   for (CheckedLine& line : check.worst) {
-    line.bound = bound(carrying_queries(line.row), check.lines - check.undecided);
+    line.bound = bound(line.carrying, check.lines - check.undecided);
     if (line.distance > line.bound) ++check.beyond;
   }
   std::stable_sort(check.worst.begin(), check.worst.end(), [](const auto& a, const auto& b) {

@@ -23,6 +23,7 @@ inline constexpr std::int64_t kLeastForKurtosis = 100'000;
 /// One line against its exact value.
 struct CheckedLine {
   ResultRow row;
+  double carrying;  ///< queries that it rests on
   double distance;  ///< |estimate - reference| beyond the reference's own error, in standard errors
   double bound;     ///< the distance allowed
 };
@@ -37,14 +38,17 @@ struct LineCheck {
 /// How many queries a mean rests on: n m^2 / (m^2 + sd^2), with m the exact mean, or its distance
 /// from the other end of the metric's range where that is less. All of n where the values hardly
 /// differ; of a rare event the number of times it should occur. For the spread and kurtosis of
-/// logits the same of the numbers whose mean they are, by the delta method. At most row.queries.
-double carrying_queries(const ResultRow& row);
+/// logits the same of the numbers whose mean they are, by the delta method, and no more than scores
+/// per kurtosis of the score, which a run that saw none of the rare large scores cannot know. At
+/// most row.queries. `kurtosis` is the exact one of the cell's scores, or NaN.
+double carrying_queries(const ResultRow& row, double kurtosis);
 
-/// Compares all lines that have an exact value. The bounds are two-sided Student quantiles with one
-/// degree of freedom for each hundred queries that carry the line, at a level that all lines
-/// together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact value counts as good to
-/// 1e-6 (reference.h); those of logits, which are closed formulas, as exact.
-LineCheck check_lines(const std::vector<ResultRow>& rows);
+/// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided
+/// Student quantiles with one degree of freedom for each hundred queries that carry the line, at a
+/// level that all lines together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact
+/// value counts as good to 1e-6 (reference.h); those of logits, which are closed formulas, as
+/// exact.
+LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows);
 
 /// "top_weight of softmax at d=4 keys=8 (normal) under none"
 std::string describe_line(const ResultRow& row);
