@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -88,7 +89,8 @@ inline std::vector<std::vector<double>> random_rows(std::size_t queries, std::si
 /// The kernel's sums of rows of equal length, fed `tile` keys at a time; lanes past the last query
 /// hold 1e3, so that one that leaked into a query would show.
 inline SoftmaxSums kernel_group(const std::vector<std::vector<double>>& rows, std::size_t tile,
-                                SoftmaxLevel level = SoftmaxLevel::kPowers) {
+                                SoftmaxLevel level = SoftmaxLevel::kPowers,
+                                double sink_logit = -std::numeric_limits<double>::infinity()) {
   const std::size_t keys = rows.front().size();
   const auto stride = static_cast<std::size_t>(padded(std::ssize(rows)));
   SoftmaxSums sums;
@@ -103,7 +105,7 @@ inline SoftmaxSums kernel_group(const std::vector<std::vector<double>>& rows, st
     }
     sums.add_keys(logits, static_cast<std::int64_t>(count));
   }
-  sums.finish();
+  sums.finish(sink_logit);
   return sums;
 }
 

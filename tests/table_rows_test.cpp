@@ -5,9 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
 #include <set>
 #include <string>
 
@@ -15,7 +12,6 @@
 #include "experiment/metric.h"
 #include "experiment/sampler.h"
 #include "experiment/scaling.h"
-#include "plain_softmax.h"
 
 namespace attnscale {
 namespace {
@@ -161,116 +157,6 @@ TEST(IdentityText, IsEqualExactlyForEntriesThatDrawTheSame) {
       other.*side.*number = std::nextafter(plain.*side.*number, 9.0);
       EXPECT_TRUE(texts.insert(identity_text(other)).second);
     }
-  }
-}
-
-using PlainMetric =
-    std::function<long double(const PlainSoftmax&, std::vector<double>, const QueryContext&)>;
-
-// Every metric by its formula, from the plain softmax and the logits.
-const std::map<std::string_view, PlainMetric>& plain_metrics() {
-  static const std::map<std::string_view, PlainMetric> metrics{
-      {"top_weight", [](const auto& plain, auto, const auto&) { return plain.p[plain.top]; }},
-      {"slope", [](const auto& plain, auto, const auto&) { return plain.slope(); }},
-      {"score_slope",
-       [](const auto& plain, auto, const auto& c) { return plain.slope() * c.logit_per_score; }},
-      {"entropy", [](const auto& plain, auto, const auto&) { return plain.entropy; }},
-      {"sum_p2", [](const auto& plain, auto, const auto&) { return plain.sum_p2(); }},
-      {"saturated",
-       [](const auto& plain, auto, const auto& c) -> long double {
-         return plain.p[plain.top] > c.saturated_above ? 1 : 0;
-       }},
-      {"margin",
-       [](const auto&, auto logits, const auto&) -> long double {
-         std::ranges::sort(logits, std::ranges::greater());
-         return static_cast<long double>(logits[0]) - logits[1];
-       }},
-      {"max_logit",
-       [](const auto&, auto logits, const auto&) -> long double {
-         const auto [low, high] = std::ranges::minmax(logits);
-         return std::max(-low, high);
-       }},
-      {"jacobian_norm", [](const auto& plain, auto, const auto&) { return plain.jacobian_norm(); }},
-  };
-  return metrics;
-}
-
-long double plain_complement(std::string_view name, const PlainSoftmax& plain) {
-  if (name == "top_weight") return plain.others[plain.top];
-  if (name == "sum_p2") return plain.sum_of_slopes();
-  ADD_FAILURE() << "no plain formula of 1 - " << name;
-  return 0;
-}
-
-TEST(EveryMetric, AgreesWithItsPlainFormula) {
-  for (const MetricRow& row : metric_table()) {
-    if (row.kind == MetricKind::kLogitStatistic || row.measure_aligned) continue;
-    SCOPED_TRACE(row.name);
-    ASSERT_TRUE(plain_metrics().contains(row.name)) << "give it a plain formula above";
-    for (const std::size_t keys : {2U, 3U, 8U, 50U}) {
-      for (const double reach : {0.01, 1.0, 4.0, 20.0, 80.0}) {
-        const QueryContext context{0.375, 0.75};
-        const auto rows = random_rows(6, keys, reach);
-        const auto sums = kernel_sums(rows, keys);
-        for (std::size_t query = 0; query < rows.size(); ++query) {
-          const PlainSoftmax plain(rows[query]);
-          const long double expected = plain_metrics().at(row.name)(plain, rows[query], context);
-          EXPECT_NEAR(row.measure(sums[query], context), static_cast<double>(expected),
-                      static_cast<double>(std::abs(expected)) * plain.tolerance());
-          if (!row.complement) continue;
-          const auto rest = static_cast<double>(plain_complement(row.name, plain));
-          EXPECT_NEAR(row.complement(sums[query], context), rest, rest * plain.tolerance());
-        }
-      }
-    }
-  }
-}
-
-// What a level leaves out is NaN, and a formula that looked at it would be.
-TEST(EveryMetric, NeedsNoMoreOfTheSoftmaxThanItsLevel) {
-  const auto rows = random_rows(11, 5, 4);
-  const std::vector<SoftmaxQuery> everything = kernel_sums(rows, 2);
-  const QueryContext context{0.375, 0.5};
-  for (const MetricRow& row : metric_table()) {
-    if (row.kind == MetricKind::kLogitStatistic) continue;
-    SCOPED_TRACE(row.name);
-    const SoftmaxSums sums = kernel_group(rows, 2, row.level);
-    std::vector<double> column(rows.size());
-    for (const QueryFormula& formula : {row.measure, row.complement}) {
-      if (!formula) continue;
-      formula(sums, context, column);
-      for (std::size_t query = 0; query < rows.size(); ++query) {
-        EXPECT_EQ(column[query], formula(everything[query], context));
-      }
-    }
-  }
-}
-
-TEST(EveryMetric, KeepsItsDigitsWhereOneWeightRoundsToOne) {
-  // softmax(40, 0): p = 4.248354255291589e-18 beside the top.
-  const double small = 4.248354255291589e-18;
-  const SoftmaxQuery sums = kernel_sums({{40, 0}}, 2).front();
-  const QueryContext context{0.5, 0.99};
-  const auto measured = [&](std::string_view name) {
-    return find_metric(name)->measure(sums, context);
-  };
-  EXPECT_EQ(measured("top_weight"), 1);
-  EXPECT_EQ(measured("saturated"), 1);
-  EXPECT_DOUBLE_EQ(measured("slope"), small);
-  EXPECT_DOUBLE_EQ(measured("score_slope"), small / 2);
-  EXPECT_DOUBLE_EQ(measured("entropy"), small * 41);
-  EXPECT_DOUBLE_EQ(measured("jacobian_norm"), 2 * small);
-  EXPECT_DOUBLE_EQ(find_metric("top_weight")->complement(sums, context), small);
-  EXPECT_DOUBLE_EQ(find_metric("sum_p2")->complement(sums, context), 2 * small);
-}
-
-TEST(EveryMetric, SaysWhatItIs) {
-  for (const MetricRow& row : metric_table()) {
-    SCOPED_TRACE(row.name);
-    EXPECT_EQ(row.measure || row.measure_aligned, row.kind == MetricKind::kPerQuery);
-    EXPECT_FALSE(row.measure && row.measure_aligned);
-    EXPECT_TRUE(row.unit == "1" || row.unit == "nat" || row.unit == "logit") << row.unit;
-    EXPECT_TRUE(is_one_line_of_help(row.title));
   }
 }
 

@@ -64,6 +64,12 @@ void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) 
                      "the entries, such as {\"alignment\": 0.3, \"aligned_keys\": 1}");
 }
 
+// No scaling keeps weight back or rounds its weights.
+bool has_what_it_needs(const MetricRow& row, const Experiment& experiment) {
+  if (row.needs == MetricNeeds::kAlignedKeys) return counts_aligned_keys(experiment);
+  return row.needs == MetricNeeds::kNothing;
+}
+
 }  // namespace
 
 void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
@@ -84,11 +90,9 @@ void land_metrics(const JsonValue& value, const ConfigField& field, ConfigDraft&
   std::vector<const MetricRow*>& metrics = draft.experiment.metrics;
   if (value.kind == JsonKind::kString && value.text == "all") {
     const bool one_key = has_one_key_only(draft.experiment);
-    const bool aligned = counts_aligned_keys(draft.experiment);
     for (const MetricRow& row : metric_table()) {
-      const bool says_nothing =
-          (one_key && row.needs_two_keys) || (row.measure_aligned && !aligned);
-      if (!says_nothing) metrics.push_back(&row);
+      const bool says_nothing = one_key && row.needs_two_keys;
+      if (!says_nothing && has_what_it_needs(row, draft.experiment)) metrics.push_back(&row);
     }
     return;
   }
@@ -98,7 +102,7 @@ void land_metrics(const JsonValue& value, const ConfigField& field, ConfigDraft&
     if (std::find(metrics.begin(), metrics.end(), row) != metrics.end()) {
       refuse(item, "found " + describe(item) + " a second time; each metric may stand once");
     }
-    if (row->measure_aligned) expect_aligned_keys(item, draft.experiment);
+    if (row->needs == MetricNeeds::kAlignedKeys) expect_aligned_keys(item, draft.experiment);
     metrics.push_back(row);
   }
 }

@@ -82,7 +82,7 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       values[i] = logit_reference(metric, cell.draw, scaling);
     } else if (metric.measure_aligned) {
       values[i] = aligned_share(cell.draw);
-    } else if (metric.is_fraction && has_exact_means(cell.draw)) {
+    } else if (metric.name == "saturated" && has_exact_means(cell.draw)) {
       values[i] = saturated_reference(request_of(cell.draw, scaling), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
       values[i] = (*means).*metric.exact_mean;

@@ -109,9 +109,12 @@ ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, cons
   }
   const std::int64_t d = size_of(*experiment.given).value_or(1);
   Row values;
+  QueryWeights weights;
   for (const Row& query : logits) {
     const QueryContext context{multiplier_at(scaling, d), experiment.saturated_above};
-    values.push_back(metric.measure(softmax_of(query), context));
+    weights.weigh(query, {}, 0);
+    values.push_back(metric.measure ? metric.measure(softmax_of(query), context)
+                                    : measure_weights(metric, weights, context));
   }
   if (all_finite(values)) {
     fill_per_query(std::move(values), row);

@@ -39,6 +39,8 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
       return {0, logarithm(static_cast<double>(cell.draw.keys))};
     case HistogramAxis::kLog10:
       return {-20, 0};
+    case HistogramAxis::kKeys:
+      return {0, static_cast<double>(cell.draw.keys)};
     case HistogramAxis::kLogit:
       break;
   }

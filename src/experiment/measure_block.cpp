@@ -115,8 +115,10 @@ void BlockMeasurer::measure_group(std::int64_t first_query, std::size_t scaling)
     const std::span<double> column = group_of(values_.metrics[scaling][m]);
     if (metrics_[m]->measure_aligned) {
       measure_aligned_keys(*metrics_[m], state, column);
-    } else {
+    } else if (metrics_[m]->measure) {
       metrics_[m]->measure(sums, context, column);
+    } else {
+      std::fill(column.begin(), column.end(), std::numeric_limits<double>::quiet_NaN());
     }
     if (!metrics_[m]->complement) continue;
     metrics_[m]->complement(sums, context, group_of(values_.complements[scaling][m]));

@@ -3,23 +3,76 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 #include "numerics/plain_math.h"
+#include "numerics/weight_jacobian.h"
+#include "numerics/weight_sums.h"
 
 #include "experiment/reference.h"
 
 namespace attnscale {
 namespace {
 
+using Weights = QueryWeights;
 using Query = SoftmaxQuery;
 using Context = QueryContext;
 
+// By weights, under any rule. What a row says in one line stands there.
+
+double top_of(const Weights& w) {
+  return w.weights()[w.top()];
+}
+
+double slope_of(const Weights& w) {
+  return round_to(w.rule().precision, top_of(w) * w.complements()[w.top()]);
+}
+
+double margin_of(const Weights& w) {
+  return w.logits()[w.top()] - w.logits()[w.next()];
+}
+
+double max_logit_of(const Weights& w) {
+  const auto [low, high] = std::ranges::minmax(w.logits());
+  return std::max(-low, high);
+}
+
+// Of exact weights p1 - p2 = p1 (1 - e^(logit2 - logit1)), for sigmoids times 1 - p2; rounded ones
+// are subtracted as they are.
+double weight_margin_of(const Weights& w) {
+  if (w.next() == w.top()) return top_of(w);
+  if (w.rule().precision != Precision::kFloat64) return top_of(w) - w.weights()[w.next()];
+  const bool is_sigmoid = w.rule().normaliser.kind == NormaliserKind::kSigmoid;
+  const double share = is_sigmoid ? w.complements()[w.next()] : 1;
+  return -top_of(w) * share * plain::expm1(-margin_of(w));
+}
+
+double lost_keys_of(const Weights& w) {
+  const auto lost = std::ranges::count(w.weights(), 0.0);
+  return static_cast<double>(lost) / static_cast<double>(w.weights().size());
+}
+
+double aligned_weight_of(const Weights& w) {
+  const auto aligned = w.weights().first(static_cast<std::size_t>(w.aligned_keys()));
+  const double sum = std::accumulate(aligned.begin(), aligned.end(), 0.0);
+  // Weights of a softmax are a share of 1, which a rounded sum may exceed.
+  return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
+}
+
+// By running sums: with e_j relative to the top key's, p_j = e_j / total.
+
+double total(const Query& q) {
+  return (1 + q.rest) + q.sink;
+}
+
 double top_weight(const Query& q, const Context&) {
-  return 1 / (1 + q.rest);
+  return 1 / total(q);
 }
 
 double others_weight(const Query& q, const Context&) {
-  return q.rest / (1 + q.rest);
+  return (q.rest + q.sink) / total(q);
 }
 
 double slope(const Query& q, const Context& c) {
@@ -30,20 +83,30 @@ double score_slope(const Query& q, const Context& c) {
   return slope(q, c) * c.logit_per_score;
 }
 
-// With p_j = e_j / total: -sum p ln p = ln total + sum p_j D_j.
-double entropy(const Query& q, const Context&) {
-  return q.log_total + q.rest_gap / (1 + q.rest);
+double total_weight(const Query& q, const Context&) {
+  return (1 + q.rest) / total(q);
+}
+
+double sink_weight(const Query& q, const Context&) {
+  return q.sink / total(q);
+}
+
+// -sum p ln p = sum p (ln total + D).
+double entropy(const Query& q, const Context& c) {
+  return q.log_total * total_weight(q, c) + q.rest_gap / total(q);
 }
 
 double sum_p2(const Query& q, const Context&) {
-  const double total = 1 + q.rest;
-  return (1 + q.rest_power2) / (total * total);
+  return (1 + q.rest_power2) / (total(q) * total(q));
 }
 
-// 1 - sum p^2 = sum over i != j of p_i p_j: twice the top against the rest, and the rest's pairs.
+// 1 - sum p^2 = sum over i != j of p_i p_j, a sink among them, and the sink's square: twice the top
+// against all others, and what keys leave of the others' square.
 double pairs_weight(const Query& q, const Context&) {
-  const double total = 1 + q.rest;
-  return (2 * q.rest + (q.rest * q.rest - q.rest_power2)) / (total * total);
+  constexpr double kSquareOverflows = 1e150;  // beside such a sink no weight counts
+  if (total(q) > kSquareOverflows) return 1;
+  const double others = q.rest + q.sink;
+  return (2 * others + (others * others - q.rest_power2)) / (total(q) * total(q));
 }
 
 double saturated(const Query& q, const Context& c) {
@@ -59,16 +122,36 @@ double max_logit(const Query& q, const Context&) {
 }
 
 // |diag(p) - p p^T|_F^2 = sum p_i^2 (1 - p_i)^2 + sum over i != j of p_i^2 p_j^2, each sum with the
-// top key apart from the rest, whose weights are at most one half.
-double jacobian_norm(const Query& q, const Context& c) {
-  const double total = 1 + q.rest;
-  const double p2 = q.rest_power2 / (total * total);
-  const double p3 = q.rest_power3 / (total * total * total);
-  const double p4 = q.rest_power4 / (total * total * total * total);
-  const double top = top_weight(q, c);
-  const double diagonal = slope(q, c) * slope(q, c) + (p2 - 2 * p3 + p4);
-  const double pairs = 2 * top * top * p2 + (p2 * p2 - p4);
-  return std::sqrt(diagonal + pairs);
+// top key apart from the rest, whose weights are at most one half, and relative to the top weight,
+// so that no sink makes a square too small. Beyond gaps of 373 the squares of the rest are: there
+// the norm ends at the top key's own entry.
+double jacobian_norm_of_sums(const Query& q, const Context& c) {
+  const double p = top_weight(q, c);
+  const double others = others_weight(q, c);
+  const double squares = q.rest_power2;
+  const double diagonal = squares - 2 * p * q.rest_power3 + p * p * q.rest_power4;
+  const double pairs = p * p * (2 * squares + (squares * squares - q.rest_power4));
+  return p * std::sqrt(others * others + diagonal + pairs);
+}
+
+double effective_keys(const Query& q, const Context&) {
+  return (1 + q.rest) * (1 + q.rest) / (1 + q.rest_power2);
+}
+
+double output_sd(const Query& q, const Context& c) {
+  return top_weight(q, c) * std::sqrt(1 + q.rest_power2);
+}
+
+double weight_margin(const Query& q, const Context& c) {
+  return -top_weight(q, c) * plain::expm1(q.next - q.top);
+}
+
+double overflowed(const Query& q, const Context&) {
+  return is_finite(q) ? 0 : 1;
+}
+
+double zero_slope(const Query& q, const Context& c) {
+  return slope(q, c) == 0 ? 1 : 0;
 }
 
 // Of keys with equal logits the first is the top one, and aligned keys come first.
@@ -78,12 +161,16 @@ double aligned_top(const Query& all, const Query& aligned) {
 
 // Both sums are relative to their own top.
 double aligned_weight(const Query& all, const Query& aligned) {
-  const double weight = (1 + aligned.rest) * plain::exp(aligned.top - all.top) / (1 + all.rest);
+  const double weight = (1 + aligned.rest) * plain::exp(aligned.top - all.top) / total(all);
   return std::min(weight, 1.0);  // the two sums round apart
 }
 
 template <QueryFormula::OfQuery kFormula>
 constexpr QueryFormula formula = QueryFormula::of<kFormula>();
+
+// A formula of the weights alone as a row has it.
+template <double (*kFormula)(const Weights&)>
+constexpr WeightsFormula by_weights = [](const Weights& w, const Context&) { return kFormula(w); };
 
 constexpr std::array kMetrics{
     MetricRow{.name = "logit_mean",
@@ -108,6 +195,9 @@ constexpr std::array kMetrics{
               .unit = "1",
               .help = "largest weight, max p",
               .title = "largest weight",
+              .of_weights = by_weights<top_of>,
+              .complement_of_weights = [](const Weights& w,
+                                          const Context&) { return w.complements()[w.top()]; },
               .measure = formula<top_weight>,
               .complement = formula<others_weight>,
               .needs_two_keys = true,
@@ -116,6 +206,7 @@ constexpr std::array kMetrics{
               .unit = "1",
               .help = "p(1-p) of the top weight p: how it answers its own logit",
               .title = "slope p(1-p) of the largest weight",
+              .of_weights = by_weights<slope_of>,
               .measure = formula<slope>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLog10,
@@ -124,6 +215,8 @@ constexpr std::array kMetrics{
               .unit = "1",
               .help = "slope times d logit / d score: what reaches q.k",
               .title = "slope towards the raw score",
+              .of_weights = [](const Weights& w,
+                               const Context& c) { return slope_of(w) * c.logit_per_score; },
               .measure = formula<score_slope>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLog10,
@@ -132,6 +225,7 @@ constexpr std::array kMetrics{
               .unit = "nat",
               .help = "-sum p ln p, with 0 ln 0 = 0",
               .title = "entropy of the weights",
+              .of_weights = by_weights<sum_entropy>,
               .measure = formula<entropy>,
               .level = SoftmaxLevel::kEntropy,
               .needs_two_keys = true,
@@ -141,22 +235,28 @@ constexpr std::array kMetrics{
               .unit = "1",
               .help = "sum p^2; 1/sum_p2 is the effective number of keys",
               .title = "sum of squared weights",
+              .of_weights = by_weights<sum_squares>,
+              .complement_of_weights = by_weights<sum_without_squares>,
               .measure = formula<sum_p2>,
               .complement = formula<pairs_weight>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true,
               .exact_mean = &SoftmaxReference::sum_p2},
-    MetricRow{.name = "saturated",
-              .unit = "1",
-              .help = "1 where the top weight is above saturated_above, else 0",
-              .title = "share of saturated queries",
-              .measure = formula<saturated>,
-              .needs_two_keys = true,
-              .is_fraction = true},
+    MetricRow{
+        .name = "saturated",
+        .unit = "1",
+        .help = "1 where the top weight is above saturated_above, else 0",
+        .title = "share of saturated queries",
+        .of_weights = [](const Weights& w,
+                         const Context& c) { return top_of(w) > c.saturated_above ? 1.0 : 0.0; },
+        .measure = formula<saturated>,
+        .needs_two_keys = true,
+        .is_fraction = true},
     MetricRow{.name = "margin",
               .unit = "logit",
               .help = "top logit minus the next",
               .title = "margin of the top logit",
+              .of_weights = by_weights<margin_of>,
               .measure = formula<margin>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLogit,
@@ -166,6 +266,7 @@ constexpr std::array kMetrics{
               .unit = "logit",
               .help = "largest absolute logit",
               .title = "largest absolute logit",
+              .of_weights = by_weights<max_logit_of>,
               .measure = formula<max_logit>,
               .axis = HistogramAxis::kLogit,
               .moments = 2},
@@ -173,21 +274,104 @@ constexpr std::array kMetrics{
               .unit = "1",
               .help = "Frobenius norm of diag(p) - p p^T",
               .title = "norm of the softmax Jacobian",
-              .measure = formula<jacobian_norm>,
+              .of_weights = by_weights<jacobian_norm>,
+              .measure = formula<jacobian_norm_of_sums>,
               .level = SoftmaxLevel::kPowers,
+              .needs_two_keys = true},
+    MetricRow{.name = "jacobian_spectral",
+              .unit = "1",
+              .help = "largest eigenvalue of diag(p) - p p^T, from the largest p(1-p) to 1/2",
+              .title = "largest eigenvalue of the softmax Jacobian",
+              .of_weights = by_weights<jacobian_spectral>,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kLog10},
+    MetricRow{.name = "effective_keys",
+              .unit = "1",
+              .help = "(sum p)^2 / sum p^2: how many equal weights would spread as far",
+              .title = "effective number of keys",
+              .of_weights = by_weights<count_effective_keys>,
+              .measure = formula<effective_keys>,
+              .level = SoftmaxLevel::kPowers,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kKeys},
+    MetricRow{.name = "output_sd",
+              .unit = "1",
+              .help = "sqrt(sum p^2): sd of an output component over values of unit variance",
+              .title = "spread of an output component",
+              .of_weights = by_weights<root_of_squares>,
+              .measure = formula<output_sd>,
+              .level = SoftmaxLevel::kPowers,
+              .needs_two_keys = true},
+    MetricRow{.name = "weight_margin",
+              .unit = "1",
+              .help = "top weight minus the next",
+              .title = "margin of the top weight",
+              .of_weights = by_weights<weight_margin_of>,
+              .measure = formula<weight_margin>,
+              .needs_two_keys = true},
+    MetricRow{.name = "total_weight",
+              .unit = "1",
+              .help = "sum p over the keys: 1 for a softmax, less beside a sink, any for a sigmoid",
+              .title = "total weight of the keys",
+              .of_weights = by_weights<sum_weights>,
+              .complement_of_weights = by_weights<sum_kept_back>,
+              .measure = formula<total_weight>,
+              .complement = formula<sink_weight>,
+              .needs = MetricNeeds::kKeptBackWeight},
+    MetricRow{.name = "sink_weight",
+              .unit = "1",
+              .help = "weight that a sink keeps back; 0 without one",
+              .title = "weight of the sink",
+              .of_weights = [](const Weights& w, const Context&) { return w.sink(); },
+              .measure = formula<sink_weight>,
+              .needs = MetricNeeds::kKeptBackWeight,
+              .exact_mean = &SoftmaxReference::sink_weight},
+    MetricRow{
+        .name = "overflowed",
+        .unit = "1",
+        .help = "1 where a logit or the weights are not finite, else 0",
+        .title = "share of queries that overflowed",
+        .of_weights = [](const Weights& w, const Context&) { return w.overflowed() ? 1.0 : 0.0; },
+        .measure = formula<overflowed>,
+        .needs = MetricNeeds::kPrecision,
+        .is_fraction = true,
+        .takes_nonfinite = true},
+    MetricRow{
+        .name = "zero_slope",
+        .unit = "1",
+        .help = "1 where the slope is exactly 0 in its precision, else 0",
+        .title = "share of queries with slope 0",
+        .of_weights = [](const Weights& w, const Context&) { return slope_of(w) == 0 ? 1.0 : 0.0; },
+        .measure = formula<zero_slope>,
+        .needs = MetricNeeds::kPrecision,
+        .needs_two_keys = true,
+        .is_fraction = true},
+    MetricRow{.name = "lost_keys",
+              .unit = "1",
+              .help = "share of keys whose weight is exactly 0 in its precision",
+              .title = "share of keys with weight 0",
+              .of_weights = by_weights<lost_keys_of>,
+              .needs = MetricNeeds::kPrecision,
               .needs_two_keys = true},
     MetricRow{.name = "aligned_top",
               .unit = "1",
               .help = "1 where the top key is an aligned one, else 0",
               .title = "share of queries whose top key is aligned",
+              .of_weights =
+                  [](const Weights& w, const Context&) {
+                    return std::cmp_less(w.top(), w.aligned_keys()) ? 1.0 : 0.0;
+                  },
               .measure_aligned = aligned_top,
+              .needs = MetricNeeds::kAlignedKeys,
               .needs_two_keys = true,
               .is_fraction = true},
     MetricRow{.name = "aligned_weight",
               .unit = "1",
               .help = "total weight of the aligned keys",
               .title = "weight of the aligned keys",
+              .of_weights = by_weights<aligned_weight_of>,
               .measure_aligned = aligned_weight,
+              .needs = MetricNeeds::kAlignedKeys,
               .needs_two_keys = true},
 };
 
@@ -202,6 +386,14 @@ const MetricRow* find_metric(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+double measure_weights(const MetricRow& metric, const QueryWeights& query,
+                       const QueryContext& context) {
+  if (query.overflowed() && !metric.takes_nonfinite) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return metric.of_weights(query, context);
 }
 
 }  // namespace attnscale

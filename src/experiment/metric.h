@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "numerics/query_weights.h"
 #include "numerics/softmax.h"
 
 namespace attnscale {
@@ -21,15 +22,30 @@ enum class HistogramAxis {
   kEntropy,  ///< 0 to ln keys
   kLogit,    ///< 0 to five expected standard deviations of the logits
   kLog10,    ///< log10 of the value, -20 to 0
+  kKeys,     ///< 0 to the number of keys
 };
 
-/// What a per-query metric may look at beside the softmax sums of its query.
+/// What a metric says nothing without, so that "all" metrics can leave it out.
+enum class MetricNeeds {
+  kNothing,
+  kAlignedKeys,     ///< entries that say which keys are aligned
+  kKeptBackWeight,  ///< a scaling whose weights need not add up to 1: a sink or a sigmoid
+  kPrecision,       ///< a scaling that is computed in a narrower precision
+};
+
+/// What a per-query metric may look at beside the weights or sums of its query.
 struct QueryContext {
-  double logit_per_score;  ///< derivative of the top logit with respect to its score
+  /// Derivative of the top logit with respect to its score. Where a soft-cap or a norm makes it
+  /// differ from query to query, each has a context of its own.
+  double logit_per_score;
   double saturated_above;  ///< threshold of the metric `saturated`
 };
 
-/// A number of one query, and of every query of a group by the same formula.
+/// A number of one query by its weights, under whatever rule they were computed.
+using WeightsFormula = double (*)(const QueryWeights& query, const QueryContext& context);
+
+/// A number of one query with a softmax in float64, with or without a sink, by its running sums;
+/// and of every query of a group by the same formula.
 class QueryFormula {
  public:
   using OfQuery = double (*)(const SoftmaxQuery& query, const QueryContext& context);
@@ -43,6 +59,12 @@ class QueryFormula {
     formula.of_query_ = kFormula;
     formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext& context, double* out) {
       for (std::int64_t i = 0; i < sums.queries(); ++i) out[i] = kFormula(sums.query(i), context);
+    };
+    formula.of_each_query_ = [](const SoftmaxSums& sums, const QueryContext* contexts,
+                                double* out) {
+      for (std::int64_t i = 0; i < sums.queries(); ++i) {
+        out[i] = kFormula(sums.query(i), contexts[i]);
+      }
     };
     return formula;
   }
@@ -60,10 +82,20 @@ class QueryFormula {
     of_queries_(sums, context, out.data());
   }
 
+  /// The same where each query has a context of its own: `contexts` has sums.queries() of them.
+  void operator()(const SoftmaxSums& sums, std::span<const QueryContext> contexts,
+                  std::span<double> out) const {
+    of_each_query_(sums, contexts.data(), out.data());
+  }
+
  private:
   OfQuery of_query_ = nullptr;
-  void (*of_queries_)(const SoftmaxSums& sums, const QueryContext& context, double* out) = nullptr;
+  void (*of_queries_)(const SoftmaxSums&, const QueryContext&, double*) = nullptr;
+  void (*of_each_query_)(const SoftmaxSums&, const QueryContext*, double*) = nullptr;
 };
+
+/// A per-query metric is defined by `of_weights`; the formulas over running sums give the same
+/// number faster where there is one.
 
 struct MetricRow {
   std::string_view name;
@@ -71,16 +103,20 @@ struct MetricRow {
   std::string_view help;   ///< one line, with the formula
   std::string_view title;  ///< heading of a table, in the lesson's words
   MetricKind kind = MetricKind::kPerQuery;
-  QueryFormula measure = {};  ///< the number of a query; none for a statistic of logits,
-                              ///< nor beside `measure_aligned`
-  /// 1 - measure without cancellation, for numbers that crowd at 1; none for others.
-  QueryFormula complement = {};
-  /// The number of a query from its softmax over all keys and over its aligned keys alone, in place
-  /// of `measure`; nullptr for metrics that do not ask which keys are aligned.
+  WeightsFormula of_weights = nullptr;  ///< the number of a query; none for a statistic of logits
+  /// 1 - of_weights without cancellation, for numbers that crowd at 1; nullptr for others.
+  WeightsFormula complement_of_weights = nullptr;
+  QueryFormula measure = {};     ///< of_weights from running sums, where they can tell
+  QueryFormula complement = {};  ///< complement_of_weights likewise
+  /// of_weights from the sums over all keys and those over the aligned keys alone, in place of
+  /// `measure`; nullptr for metrics that do not ask which keys are aligned.
   double (*measure_aligned)(const SoftmaxQuery& all, const SoftmaxQuery& aligned) = nullptr;
-  SoftmaxLevel level = SoftmaxLevel::kWeights;  ///< what the formulas look at
-  bool needs_two_keys = false;                  ///< says nothing with one key, whose weight is 1
-  bool is_fraction = false;                     ///< 0 or 1 per query: its mean is a fraction
+  SoftmaxLevel level = SoftmaxLevel::kWeights;  ///< what the formulas over sums look at
+  MetricNeeds needs = MetricNeeds::kNothing;
+  bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
+  bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
+  /// A number also of queries whose logits or weights are not finite, where others are NaN.
+  bool takes_nonfinite = false;
   HistogramAxis axis = HistogramAxis::kUnit;
   /// The exact mean over queries, where theory knows it; nullptr for others.
   double SoftmaxReference::*exact_mean = nullptr;
@@ -89,6 +125,10 @@ struct MetricRow {
 };
 
 std::span<const MetricRow> metric_table();
+
+/// The metric of a query by its weights: NaN where these overflowed and the metric cannot say so.
+double measure_weights(const MetricRow& metric, const QueryWeights& query,
+                       const QueryContext& context);
 
 /// The row of that name, or nullptr.
 const MetricRow* find_metric(std::string_view name);

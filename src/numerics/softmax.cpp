@@ -1,7 +1,10 @@
 #include "numerics/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "numerics/plain_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/softmax.cpp"
@@ -18,7 +21,18 @@ namespace attnscale {
 namespace HWY_NAMESPACE {
 
 // Columns of SoftmaxSums, in the order of SoftmaxQuery.
-enum Column : std::size_t { kTop, kNext, kMaxAbs, kRest, kRest2, kRest3, kRest4, kGap, kLog };
+enum Column : std::size_t {
+  kTop,
+  kNext,
+  kMaxAbs,
+  kRest,
+  kRest2,
+  kRest3,
+  kRest4,
+  kGap,
+  kLog,
+  kSink
+};
 
 struct Sums {
   Doubles top, rest, rest2, rest3, rest4, gap;
@@ -110,17 +124,16 @@ void finish(std::size_t stride, double* HWY_RESTRICT columns) {
   const DoubleLanes tag;
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
     const Doubles rest = hn::LoadU(tag, columns + kRest * stride + query);
-    hn::StoreU(hn::Log1p(tag, rest), tag, columns + kLog * stride + query);
+    const Doubles sink = hn::LoadU(tag, columns + kSink * stride + query);
+    hn::StoreU(hn::Log1p(tag, hn::Add(rest, sink)), tag, columns + kLog * stride + query);
   }
 }
 
-// exponentials[i] = exp(logits[i] - top); `padded_count` is a multiple of kLanes.
-void exponentials_below(const double* HWY_RESTRICT logits, std::size_t padded_count, double top,
-                        double* HWY_RESTRICT exponentials) {
+void take_exponentials(double top, std::size_t padded_count, double* HWY_RESTRICT numbers) {
   const DoubleLanes tag;
   for (std::size_t i = 0; i < padded_count; i += hn::Lanes(tag)) {
-    const Doubles difference = hn::Sub(hn::LoadU(tag, logits + i), hn::Set(tag, top));
-    hn::StoreU(exp_of_negative(difference), tag, exponentials + i);
+    const Doubles difference = hn::Sub(hn::LoadU(tag, numbers + i), hn::Set(tag, top));
+    hn::StoreU(exp_of_negative(difference), tag, numbers + i);
   }
 }
 
@@ -133,10 +146,12 @@ namespace attnscale {
 
 HWY_EXPORT(add_keys);
 HWY_EXPORT(finish);
-HWY_EXPORT(exponentials_below);
+HWY_EXPORT(take_exponentials);
 
 namespace {
-constexpr std::size_t kColumns = 9;
+using HWY_NAMESPACE::kSink;
+using HWY_NAMESPACE::kTop;
+constexpr std::size_t kColumns = 10;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
@@ -157,16 +172,35 @@ void SoftmaxSums::add_keys(std::span<const double> logits, std::int64_t keys) {
   empty_ = false;
 }
 
-void SoftmaxSums::finish() {
+void SoftmaxSums::finish(double sink_logit) {
+  const auto sink = columns_.begin() + kSink * stride_;
+  if (std::isfinite(sink_logit)) {
+    const auto top = columns_.begin() + kTop * stride_;
+    std::transform(top, top + stride_, sink,
+                   [&](double highest) { return sink_exponential(sink_logit, highest); });
+  } else {
+    std::fill(sink, sink + stride_, 0);
+  }
   if (level_ < SoftmaxLevel::kEntropy) return;
   HWY_DYNAMIC_DISPATCH(finish)(static_cast<std::size_t>(stride_), columns_.data());
+}
+
+double sink_exponential(double sink_logit, double top) {
+  constexpr double kLargest = 690;
+  constexpr double kSmallest = -700;  // where plain::exp ends
+  const double difference = std::min(sink_logit - top, kLargest);
+  return difference < kSmallest ? 0 : plain::exp(difference);
+}
+
+void exponentials_below(double top, std::span<double> numbers) {
+  HWY_DYNAMIC_DISPATCH(take_exponentials)(top, numbers.size(), numbers.data());
 }
 
 std::vector<Weight> softmax_weights(std::span<const double> logits) {
   const auto top_place = std::max_element(logits.begin(), logits.end());
   std::vector<double> e(static_cast<std::size_t>(padded(std::ssize(logits))), *top_place);
   std::copy(logits.begin(), logits.end(), e.begin());
-  HWY_DYNAMIC_DISPATCH(exponentials_below)(e.data(), e.size(), *top_place, e.data());
+  exponentials_below(*top_place, e);
   e.resize(logits.size());
 
   const auto top = static_cast<std::size_t>(top_place - logits.begin());

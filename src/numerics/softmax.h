@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,12 +24,17 @@ struct SoftmaxQuery {
   double rest_power3;  ///< sum e_j^3
   double rest_power4;  ///< sum e_j^4
   double rest_gap;     ///< sum e_j D_j; NaN where a logit is not finite
-  double log_total;    ///< log(1 + rest)
+  double log_total;    ///< log(1 + rest + sink)
+  double sink;         ///< sink_exponential of the group's sink; 0 without one
 };
+
+/// exp(sink_logit - top), what a sink adds to the sum of exponentials; 0 where sink_logit is
+/// -infinity. At most e^690, so that a weight beside it is a normal number.
+double sink_exponential(double sink_logit, double top);
 
 /// How much of SoftmaxQuery is summed; each level has what those before it have.
 enum class SoftmaxLevel {
-  kWeights,  ///< all but the two below, which are NaN
+  kWeights,  ///< all but those below, which are NaN
   kEntropy,  ///< log_total
   kPowers,   ///< rest_power2 to rest_power4
 };
@@ -51,8 +57,8 @@ class SoftmaxSums {
   /// padded(queries). Lanes past the last query must hold finite numbers and are ignored.
   void add_keys(std::span<const double> logits, std::int64_t keys);
 
-  /// Ends the group.
-  void finish();
+  /// Ends the group. Every query has one more logit, the sink's, whose weight belongs to no key.
+  void finish(double sink_logit = -std::numeric_limits<double>::infinity());
 
   std::int64_t queries() const { return queries_; }
 
@@ -61,7 +67,7 @@ class SoftmaxSums {
     const auto at = [&](std::int64_t column) {
       return columns_[static_cast<std::size_t>(column * stride_ + index)];
     };
-    return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+    return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)};
   }
 
  private:
@@ -78,6 +84,10 @@ struct Weight {
   double complement;
   double slope() const { return p * complement; }
 };
+
+/// Replaces every number by exp(number - top), 0 below -708. Numbers are at most `top`, and their
+/// count is a multiple of kLanes.
+void exponentials_below(double top, std::span<double> numbers);
 
 /// Softmax weights of one query's finite logits (at least one), in their order.
 std::vector<Weight> softmax_weights(std::span<const double> logits);

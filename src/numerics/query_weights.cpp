@@ -1,0 +1,149 @@
+#include "numerics/query_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "numerics/lanes.h"
+#include "numerics/plain_math.h"
+#include "numerics/softmax.h"
+
+namespace attnscale {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// e^x for any x, from 0 to infinity: plain::exp ends at 700.
+double exponential(double x) {
+  if (std::abs(x) <= 700) return plain::exp(x);
+  const double root = plain::exp(x / 2);
+  return root * root;
+}
+
+bool all_finite(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+void QueryWeights::weigh(std::span<const double> logits, const WeightRule& rule,
+                         std::int64_t aligned_keys) {
+  logits_ = logits;
+  rule_ = rule;
+  aligned_keys_ = aligned_keys;
+  sink_ = 0;
+  const auto size = static_cast<std::size_t>(padded(std::ssize(logits)));
+  weights_.resize(size);
+  complements_.resize(size);
+  find_top();
+
+  const bool exact = rule.precision == Precision::kFloat64;
+  if (exact && !all_finite(logits)) {
+    std::fill(weights_.begin(), weights_.end(), kNan);
+    std::fill(complements_.begin(), complements_.end(), kNan);
+  } else if (rule.normaliser.kind == NormaliserKind::kSigmoid) {
+    exact ? fill_sigmoid() : fill_sigmoid_step_by_step();
+  } else if (exact && rule.max_shift == MaxShift::kSubtracted) {
+    fill_softmax();
+  } else {
+    fill_softmax_step_by_step();
+  }
+  overflowed_ = overflowed_ || !all_finite(logits) || !all_finite(weights());
+}
+
+void QueryWeights::find_top() {
+  overflowed_ = false;
+  top_ =
+      static_cast<std::size_t>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
+  next_ = top_;
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    if (key != top_ && (next_ == top_ || logits_[key] > logits_[next_])) next_ = key;
+  }
+}
+
+// Relative to the top key, whose exponential is 1: the others' sum is its complement's numerator.
+void QueryWeights::fill_softmax() {
+  const double top = logits_[top_];
+  std::copy(logits_.begin(), logits_.end(), weights_.begin());
+  std::fill(weights_.begin() + std::ssize(logits_), weights_.end(), top);
+  exponentials_below(top, weights_);
+  double rest = 0;
+  for (std::size_t key = 0; key < logits_.size(); ++key) rest += key == top_ ? 0 : weights_[key];
+  const double sink = rule_.normaliser.kind == NormaliserKind::kSink
+                          ? sink_exponential(rule_.normaliser.bias, top)
+                          : 0;
+  const double total = 1 + rest + sink;
+  sink_ = sink / total;
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    weights_[key] /= total;
+    // Every weight but the top one is at most one half: subtracting it from 1 loses nothing.
+    complements_[key] = key == top_ ? (rest + sink) / total : 1 - weights_[key];
+  }
+}
+
+void QueryWeights::fill_softmax_step_by_step() {
+  const Precision precision = rule_.precision;
+  // Accelerators sum 16-bit numbers in float32.
+  const Precision of_total =
+      precision == Precision::kFloat64 ? Precision::kFloat64 : Precision::kFloat32;
+  const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
+  const double sink_logit = round_to(precision, rule_.normaliser.bias);
+  double shift = 0;
+  if (rule_.max_shift == MaxShift::kSubtracted) {
+    shift = has_sink ? std::max(logits_[top_], sink_logit) : logits_[top_];
+  }
+  const auto exponential_of = [&](double logit) {
+    return round_to(precision, exponential(round_to(precision, logit - shift)));
+  };
+
+  double total = 0;
+  double rest = 0;
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    weights_[key] = exponential_of(logits_[key]);
+    total = round_to(of_total, total + weights_[key]);
+    rest += key == top_ ? 0 : weights_[key];
+  }
+  if (has_sink) {
+    const double sink = exponential_of(sink_logit);
+    total = round_to(of_total, total + sink);
+    rest += sink;
+    sink_ = round_to(precision, sink / total);
+  }
+  // A finite number over infinity would be a weight of 0 that looks like one.
+  overflowed_ = !std::isfinite(total);
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    weights_[key] = round_to(precision, weights_[key] / total);
+    complements_[key] = round_to(precision, 1 - weights_[key]);
+  }
+  if (precision == Precision::kFloat64) complements_[top_] = rest / total;
+}
+
+void QueryWeights::fill_sigmoid() {
+  const double bias = rule_.normaliser.bias;
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    weights_[key] = -std::abs(logits_[key] + bias);
+  }
+  std::fill(weights_.begin() + std::ssize(logits_), weights_.end(), 0);
+  exponentials_below(0, weights_);
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    const double larger = 1 / (1 + weights_[key]);
+    const double smaller = weights_[key] / (1 + weights_[key]);
+    const bool is_larger = logits_[key] + bias >= 0;
+    weights_[key] = is_larger ? larger : smaller;
+    complements_[key] = is_larger ? smaller : larger;
+  }
+}
+
+void QueryWeights::fill_sigmoid_step_by_step() {
+  const Precision precision = rule_.precision;
+  const double bias = round_to(precision, rule_.normaliser.bias);
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    const double logit = round_to(precision, logits_[key] + bias);
+    overflowed_ = overflowed_ || !std::isfinite(logit);
+    const double e = round_to(precision, exponential(-logit));
+    weights_[key] = round_to(precision, 1 / round_to(precision, 1 + e));
+    complements_[key] = round_to(precision, 1 - weights_[key]);
+  }
+}
+
+}  // namespace attnscale
