@@ -47,6 +47,7 @@ void expect_named_rows(const Table& table, const Find& find) {
 TEST(EveryTable, NamesItsRowsOnceAndSaysWhatTheyAre) {
   expect_named_rows(scaling_table(), [](auto name) { return find_scaling(name).has_value(); });
   expect_named_rows(metric_table(), [](auto name) { return find_metric(name) != nullptr; });
+  for (const MetricRow& row : metric_table()) EXPECT_TRUE(is_one_line_of_help(row.title));
   expect_named_rows(law_table(), [](auto name) { return find_law(name) != nullptr; });
   expect_named_rows(sampler_table(), [](auto name) { return find_sampler(name) != nullptr; });
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "numerics/plain_math.h"
+#include "numerics/softmax_query.h"
 #include "numerics/weight_jacobian.h"
 #include "numerics/weight_sums.h"
 
@@ -26,8 +27,12 @@ double top_of(const Weights& w) {
   return w.weights()[w.top()];
 }
 
+double others_of(const Weights& w) {
+  return w.complements()[w.top()];
+}
+
 double slope_of(const Weights& w) {
-  return round_to(w.rule().precision, top_of(w) * w.complements()[w.top()]);
+  return round_to(w.rule().precision, top_of(w) * others_of(w));
 }
 
 double margin_of(const Weights& w) {
@@ -61,97 +66,38 @@ double aligned_weight_of(const Weights& w) {
   return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
 }
 
-// By running sums: with e_j relative to the top key's, p_j = e_j / total.
+// By running sums.
 
-double total(const Query& q) {
-  return (1 + q.rest) + q.sink;
-}
-
-double top_weight(const Query& q, const Context&) {
-  return 1 / total(q);
-}
-
-double others_weight(const Query& q, const Context&) {
-  return (q.rest + q.sink) / total(q);
-}
-
-double slope(const Query& q, const Context& c) {
-  return top_weight(q, c) * others_weight(q, c);
+double slope(const Query& q) {
+  return top_weight(q) * others_weight(q);
 }
 
 double score_slope(const Query& q, const Context& c) {
-  return slope(q, c) * c.logit_per_score;
-}
-
-double total_weight(const Query& q, const Context&) {
-  return (1 + q.rest) / total(q);
-}
-
-double sink_weight(const Query& q, const Context&) {
-  return q.sink / total(q);
-}
-
-// -sum p ln p = sum p (ln total + D).
-double entropy(const Query& q, const Context& c) {
-  return q.log_total * total_weight(q, c) + q.rest_gap / total(q);
-}
-
-double sum_p2(const Query& q, const Context&) {
-  return (1 + q.rest_power2) / (total(q) * total(q));
-}
-
-// 1 - sum p^2 = sum over i != j of p_i p_j, a sink among them, and the sink's square: twice the top
-// against all others, and what keys leave of the others' square.
-double pairs_weight(const Query& q, const Context&) {
-  constexpr double kSquareOverflows = 1e150;  // beside such a sink no weight counts
-  if (total(q) > kSquareOverflows) return 1;
-  const double others = q.rest + q.sink;
-  return (2 * others + (others * others - q.rest_power2)) / (total(q) * total(q));
+  return slope(q) * c.logit_per_score;
 }
 
 double saturated(const Query& q, const Context& c) {
-  return top_weight(q, c) > c.saturated_above ? 1 : 0;
+  return top_weight(q) > c.saturated_above ? 1 : 0;
 }
 
-double margin(const Query& q, const Context&) {
+double margin(const Query& q) {
   return q.top - q.next;
 }
 
-double max_logit(const Query& q, const Context&) {
+double max_logit(const Query& q) {
   return q.max_abs;
 }
 
-// |diag(p) - p p^T|_F^2 = sum p_i^2 (1 - p_i)^2 + sum over i != j of p_i^2 p_j^2, each sum with the
-// top key apart from the rest, whose weights are at most one half, and relative to the top weight,
-// so that no sink makes a square too small. Beyond gaps of 373 the squares of the rest are: there
-// the norm ends at the top key's own entry.
-double jacobian_norm_of_sums(const Query& q, const Context& c) {
-  const double p = top_weight(q, c);
-  const double others = others_weight(q, c);
-  const double squares = q.rest_power2;
-  const double diagonal = squares - 2 * p * q.rest_power3 + p * p * q.rest_power4;
-  const double pairs = p * p * (2 * squares + (squares * squares - q.rest_power4));
-  return p * std::sqrt(others * others + diagonal + pairs);
+double weight_margin(const Query& q) {
+  return -top_weight(q) * plain::expm1(q.next - q.top);
 }
 
-double effective_keys(const Query& q, const Context&) {
-  return (1 + q.rest) * (1 + q.rest) / (1 + q.rest_power2);
-}
-
-double output_sd(const Query& q, const Context& c) {
-  return top_weight(q, c) * std::sqrt(1 + q.rest_power2);
-}
-
-double weight_margin(const Query& q, const Context& c) {
-  return -top_weight(q, c) * plain::expm1(q.next - q.top);
-}
-
-double overflowed(const Query& q, const Context&) {
+double overflowed(const Query& q) {
   return is_finite(q) ? 0 : 1;
 }
 
-double zero_slope(const Query& q, const Context& c) {
-  return slope(q, c) == 0 ? 1 : 0;
+double zero_slope(const Query& q) {
+  return slope(q) == 0 ? 1 : 0;
 }
 
 // Of keys with equal logits the first is the top one, and aligned keys come first.
@@ -168,7 +114,10 @@ double aligned_weight(const Query& all, const Query& aligned) {
 template <QueryFormula::OfQuery kFormula>
 constexpr QueryFormula formula = QueryFormula::of<kFormula>();
 
-// A formula of the weights alone as a row has it.
+// Formulas that ask for no context, as a row has them.
+template <double (*kFormula)(const Query&)>
+constexpr QueryFormula by_sums =
+    QueryFormula::of<[](const Query& q, const Context&) { return kFormula(q); }>();
 template <double (*kFormula)(const Weights&)>
 constexpr WeightsFormula by_weights = [](const Weights& w, const Context&) { return kFormula(w); };
 
@@ -196,10 +145,9 @@ constexpr std::array kMetrics{
               .help = "largest weight, max p",
               .title = "largest weight",
               .of_weights = by_weights<top_of>,
-              .complement_of_weights = [](const Weights& w,
-                                          const Context&) { return w.complements()[w.top()]; },
-              .measure = formula<top_weight>,
-              .complement = formula<others_weight>,
+              .complement_of_weights = by_weights<others_of>,
+              .measure = by_sums<top_weight>,
+              .complement = by_sums<others_weight>,
               .needs_two_keys = true,
               .exact_mean = &SoftmaxReference::top_weight},
     MetricRow{.name = "slope",
@@ -207,7 +155,7 @@ constexpr std::array kMetrics{
               .help = "p(1-p) of the top weight p: how it answers its own logit",
               .title = "slope p(1-p) of the largest weight",
               .of_weights = by_weights<slope_of>,
-              .measure = formula<slope>,
+              .measure = by_sums<slope>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLog10,
               .exact_mean = &SoftmaxReference::slope},
@@ -226,7 +174,7 @@ constexpr std::array kMetrics{
               .help = "-sum p ln p, with 0 ln 0 = 0",
               .title = "entropy of the weights",
               .of_weights = by_weights<sum_entropy>,
-              .measure = formula<entropy>,
+              .measure = by_sums<sum_entropy>,
               .level = SoftmaxLevel::kEntropy,
               .needs_two_keys = true,
               .axis = HistogramAxis::kEntropy,
@@ -237,8 +185,8 @@ constexpr std::array kMetrics{
               .title = "sum of squared weights",
               .of_weights = by_weights<sum_squares>,
               .complement_of_weights = by_weights<sum_without_squares>,
-              .measure = formula<sum_p2>,
-              .complement = formula<pairs_weight>,
+              .measure = by_sums<sum_squares>,
+              .complement = by_sums<sum_without_squares>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true,
               .exact_mean = &SoftmaxReference::sum_p2},
@@ -257,7 +205,7 @@ constexpr std::array kMetrics{
               .help = "top logit minus the next",
               .title = "margin of the top logit",
               .of_weights = by_weights<margin_of>,
-              .measure = formula<margin>,
+              .measure = by_sums<margin>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLogit,
               .exact_mean = &SoftmaxReference::margin,
@@ -267,7 +215,7 @@ constexpr std::array kMetrics{
               .help = "largest absolute logit",
               .title = "largest absolute logit",
               .of_weights = by_weights<max_logit_of>,
-              .measure = formula<max_logit>,
+              .measure = by_sums<max_logit>,
               .axis = HistogramAxis::kLogit,
               .moments = 2},
     MetricRow{.name = "jacobian_norm",
@@ -275,7 +223,7 @@ constexpr std::array kMetrics{
               .help = "Frobenius norm of diag(p) - p p^T",
               .title = "norm of the softmax Jacobian",
               .of_weights = by_weights<jacobian_norm>,
-              .measure = formula<jacobian_norm_of_sums>,
+              .measure = by_sums<jacobian_norm>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true},
     MetricRow{.name = "jacobian_spectral",
@@ -290,7 +238,7 @@ constexpr std::array kMetrics{
               .help = "(sum p)^2 / sum p^2: how many equal weights would spread as far",
               .title = "effective number of keys",
               .of_weights = by_weights<count_effective_keys>,
-              .measure = formula<effective_keys>,
+              .measure = by_sums<count_effective_keys>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true,
               .axis = HistogramAxis::kKeys},
@@ -299,7 +247,7 @@ constexpr std::array kMetrics{
               .help = "sqrt(sum p^2): sd of an output component over values of unit variance",
               .title = "spread of an output component",
               .of_weights = by_weights<root_of_squares>,
-              .measure = formula<output_sd>,
+              .measure = by_sums<root_of_squares>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true},
     MetricRow{.name = "weight_margin",
@@ -307,7 +255,7 @@ constexpr std::array kMetrics{
               .help = "top weight minus the next",
               .title = "margin of the top weight",
               .of_weights = by_weights<weight_margin_of>,
-              .measure = formula<weight_margin>,
+              .measure = by_sums<weight_margin>,
               .needs_two_keys = true},
     MetricRow{.name = "total_weight",
               .unit = "1",
@@ -315,15 +263,15 @@ constexpr std::array kMetrics{
               .title = "total weight of the keys",
               .of_weights = by_weights<sum_weights>,
               .complement_of_weights = by_weights<sum_kept_back>,
-              .measure = formula<total_weight>,
-              .complement = formula<sink_weight>,
+              .measure = by_sums<sum_weights>,
+              .complement = by_sums<sum_kept_back>,
               .needs = MetricNeeds::kKeptBackWeight},
     MetricRow{.name = "sink_weight",
               .unit = "1",
               .help = "weight that a sink keeps back; 0 without one",
               .title = "weight of the sink",
               .of_weights = [](const Weights& w, const Context&) { return w.sink(); },
-              .measure = formula<sink_weight>,
+              .measure = by_sums<sum_kept_back>,
               .needs = MetricNeeds::kKeptBackWeight,
               .exact_mean = &SoftmaxReference::sink_weight},
     MetricRow{
@@ -332,7 +280,7 @@ constexpr std::array kMetrics{
         .help = "1 where a logit or the weights are not finite, else 0",
         .title = "share of queries that overflowed",
         .of_weights = [](const Weights& w, const Context&) { return w.overflowed() ? 1.0 : 0.0; },
-        .measure = formula<overflowed>,
+        .measure = by_sums<overflowed>,
         .needs = MetricNeeds::kPrecision,
         .is_fraction = true,
         .takes_nonfinite = true},
@@ -342,7 +290,7 @@ constexpr std::array kMetrics{
         .help = "1 where the slope is exactly 0 in its precision, else 0",
         .title = "share of queries with slope 0",
         .of_weights = [](const Weights& w, const Context&) { return slope_of(w) == 0 ? 1.0 : 0.0; },
-        .measure = formula<zero_slope>,
+        .measure = by_sums<zero_slope>,
         .needs = MetricNeeds::kPrecision,
         .needs_two_keys = true,
         .is_fraction = true},

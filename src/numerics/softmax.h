@@ -3,30 +3,15 @@
 // depend on the width of the machine's vectors. Knows nothing of scalings or metrics.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "numerics/lanes.h"
+#include "numerics/softmax_query.h"
 
 namespace attnscale {
-
-/// What softmax of one query needs to be told about, from one pass over its logits. With top the
-/// largest logit, D_j = top - logit_j and e_j = exp(-D_j), sums run over every key but the top one:
-struct SoftmaxQuery {
-  double top;          ///< largest logit
-  double next;         ///< second largest logit; -infinity with one key
-  double max_abs;      ///< largest absolute logit
-  double rest;         ///< sum e_j: the top weight is 1 / (1 + rest)
-  double rest_power2;  ///< sum e_j^2
-  double rest_power3;  ///< sum e_j^3
-  double rest_power4;  ///< sum e_j^4
-  double rest_gap;     ///< sum e_j D_j; NaN where a logit is not finite
-  double log_total;    ///< log(1 + rest + sink)
-  double sink;         ///< sink_exponential of the group's sink; 0 without one
-};
 
 /// exp(sink_logit - top), what a sink adds to the sum of exponentials; 0 where sink_logit is
 /// -infinity. At most e^690, so that a weight beside it is a normal number.
@@ -38,13 +23,6 @@ enum class SoftmaxLevel {
   kEntropy,  ///< log_total
   kPowers,   ///< rest_power2 to rest_power4
 };
-
-/// True where every logit of the query was finite.
-inline bool is_finite(const SoftmaxQuery& query) {
-  // A NaN may escape the other sums: a maximum drops it, and its exponential is 0. Its difference
-  // to the top does not, nor does an infinite one times 0.
-  return std::isfinite(query.rest_gap) && std::isfinite(query.max_abs);
-}
 
 /// Running sums of a group of queries, fed with tiles of keys in order; keys may come in any
 /// number of tiles, so that memory does not grow with them. Structure of arrays of length stride.
