@@ -21,9 +21,9 @@ using Rows = std::vector<std::vector<double>>;
 constexpr std::array<std::size_t, 9> kKeys{1, 2, 3, 7, 8, 9, 64, 65, 700};
 constexpr std::array kReaches{0.01, 1.0, 10.0, 150.0};
 
-std::array<double, 9> numbers_of(const SoftmaxQuery& q) {
-  return {q.top,         q.next,        q.max_abs,  q.rest,     q.rest_power2,
-          q.rest_power3, q.rest_power4, q.rest_gap, q.log_total};
+std::array<double, 10> numbers_of(const SoftmaxQuery& q) {
+  return {q.top,         q.next,        q.max_abs,  q.rest,      q.rest_power2,
+          q.rest_power3, q.rest_power4, q.rest_gap, q.log_total, q.sink};
 }
 
 void expect_relative(long double found, long double expected, double tolerance) {
@@ -284,6 +284,47 @@ TEST(SoftmaxSums, TakeEveryExponentialWithinElevenTenthsOfAUnit) {
         std::nextafter(static_cast<double>(expected), 2.0) - static_cast<double>(expected);
     EXPECT_LE(std::abs(found[query].rest - expected), 1.1L * unit) << rows[query][1];
   }
+}
+
+// A sink is one more key of a plain softmax, but no key of the sums.
+TEST(SoftmaxSums, HoldASinkApartFromTheKeys) {
+  for (const double sink : {-300.0, -2.0, 0.0, 25.0, 400.0}) {
+    const Rows rows = random_rows(9, 20, 30);
+    const SoftmaxSums sums = kernel_group(rows, 7, SoftmaxLevel::kPowers, sink);
+    const std::vector<SoftmaxQuery> without = kernel_sums(rows, 7);
+    for (std::size_t query = 0; query < rows.size(); ++query) {
+      const SoftmaxQuery found = sums.query(static_cast<std::int64_t>(query));
+      const long double expected = std::exp(static_cast<long double>(sink) - found.top);
+      const double tolerance = 0x1p-50 * (2 + std::abs(sink) + std::abs(found.top));
+      expect_relative(found.sink, expected, tolerance);
+      expect_relative(found.log_total, std::log1p(found.rest + expected), tolerance);
+      auto numbers = numbers_of(found);
+      numbers[8] = without[query].log_total;
+      numbers[9] = 0;
+      EXPECT_EQ(numbers, numbers_of(without[query]));
+    }
+  }
+}
+
+TEST(SoftmaxSums, ForgetTheSinkOfTheGroupBefore) {
+  SoftmaxSums sums;
+  sums.start(1);
+  sums.add_keys(std::vector<double>(8, 1), 1);
+  sums.finish(3);
+  EXPECT_GT(sums.query(0).sink, 7);
+  sums.start(1);
+  sums.add_keys(std::vector<double>(8, 1), 1);
+  sums.finish();
+  EXPECT_EQ(sums.query(0).sink, 0);
+  EXPECT_EQ(sums.query(0).log_total, 0);
+}
+
+TEST(SinkExponential, GoesFromZeroToALargeFiniteNumber) {
+  EXPECT_EQ(sink_exponential(-std::numeric_limits<double>::infinity(), 5), 0);
+  EXPECT_EQ(sink_exponential(-800, 0), 0);
+  EXPECT_EQ(sink_exponential(7, 7), 1);
+  EXPECT_EQ(sink_exponential(1e6, 0), sink_exponential(690, 0));
+  EXPECT_LT(sink_exponential(690, 0), 1e300);
 }
 
 TEST(SoftmaxSums, HoldNothingBeyondTheirLevel) {
