@@ -206,6 +206,22 @@ TEST(QueryWeightsInAPrecision, SumTheTotalInFloat32) {
   EXPECT_THAT(brain.complements(), ::testing::Each(1));
 }
 
+// exp(88.7) = 3.3e38 is a float32, twice it is none: what is left are finite weights of 0.
+TEST(QueryWeightsInAPrecision, CountATotalThatOverflows) {
+  const auto unshifted = softmax_in(Precision::kFloat32, MaxShift::kNone);
+  const double logit = round_to(Precision::kFloat32, 88.7);
+  EXPECT_FALSE(weigh({logit, 0}, unshifted).overflowed());
+  EXPECT_TRUE(weigh({logit, logit}, unshifted).overflowed());
+}
+
+// exp(14) would overflow; exp(-14) = 8.3e-7 is 14 steps of 2^-24.
+TEST(QueryWeightsInAPrecision, SubtractASinkThatIsTheLargestLogit) {
+  const auto query = weigh({0}, rule_of(NormaliserKind::kSink, 14, Precision::kFloat16));
+  EXPECT_FALSE(query.overflowed());
+  EXPECT_EQ(query.sink(), 1);
+  EXPECT_EQ(query.weights()[0], 14 * 0x1p-24);
+}
+
 // Of the sigmoid of 12 in float16, exp(-12) = 6.1e-6 is lost beside 1; of -12, exp(12) overflows
 // and leaves a weight of 0, which is finite.
 TEST(QueryWeightsInFloat16, OfASigmoidAreRoundedStepByStep) {
