@@ -46,8 +46,9 @@ TEST(HistogramBins, AreAHundredEqualOnesOverTheRangeOfTheirQuantity) {
        {Range{"score", "none", -20, 20}, Range{"score", "div_d", -20, 20},
         Range{"logit", "none", -20, 20}, Range{"logit", "div_sqrt_d", -5, 5},
         Range{"logit", "div_d", -1.25, 1.25}, Range{"top_weight", "div_d", 0, 1},
-        Range{"entropy", "none", 0, std::log(8.0)}, Range{"margin", "div_sqrt_d", 0, 5},
-        Range{"max_logit", "none", 0, 20}, Range{"slope", "none", -20, 0}}) {
+        Range{"entropy", "none", 0, std::log(8.0)}, Range{"effective_keys", "none", 0, 8},
+        Range{"margin", "div_sqrt_d", 0, 5}, Range{"max_logit", "none", 0, 20},
+        Range{"slope", "none", -20, 0}}) {
     SCOPED_TRACE(std::string(quantity) + " " + scaling);
     const auto edges = bins_of(quantity, scaling).edges();
     ASSERT_EQ(edges.size(), kHistogramBins + 1);

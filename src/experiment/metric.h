@@ -96,7 +96,6 @@ class QueryFormula {
 
 /// A per-query metric is defined by `of_weights`; the formulas over running sums give the same
 /// number faster where there is one.
-
 struct MetricRow {
   std::string_view name;
   std::string_view unit;   ///< "1", "nat" or "logit"
