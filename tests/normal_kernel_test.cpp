@@ -90,11 +90,17 @@ std::vector<double> draw_everything() {
     const std::vector<double> entries = normal_entries(3, 0, d, 24, {0.5, 2});
     keep(entries);
     std::vector<double> scores(3 * 24);
-    score_normal_keys(kKey, 3, 1, 3, {-0.25, 0.75}, {entries, 24, scores.data(), 24});
+    std::vector<double> squared_norms(scores.size());
+    score_normal_keys(kKey, 3, 1, 3, {-0.25, 0.75},
+                      {d, entries, 24, scores.data(), 24, squared_norms.data()});
     keep(scores);
+    keep(squared_norms);
     std::vector<double> squares(4096);
     draw_chi_squared(kKey, 9, d, squares);
     keep(squares);
+    std::vector<double> squares_of_keys(5 * 24);
+    draw_chi_squared_of_keys(kKey, 9, 3, 5, d, squares_of_keys);
+    keep(squares_of_keys);
     std::vector<double> scaled(static_cast<std::size_t>(d) * 16);
     draw_scaled_normals(kKey, 0, 8, std::span(squares).first(16), scaled);
     keep(scaled);
@@ -165,9 +171,19 @@ TEST(NormalKernel, NumbersDependOnTheirAddressAlone) {
   draw_scaled_normals(kKey, 0, 0, sds, all_keys);
   draw_scaled_normals(kKey, 0, 12, sds, last_keys);
   EXPECT_THAT(last_keys, ElementsAreArray(std::span(all_keys).subspan(12 * 16)));
+  for (const std::int64_t degrees : {1, 2, 7}) {
+    std::vector<double> of_key_0(16);
+    draw_chi_squared(kKey, 0, degrees, of_key_0);
+    draw_chi_squared_of_keys(kKey, 0, 0, 20, degrees, all_keys);
+    draw_chi_squared_of_keys(kKey, 0, 12, 8, degrees, last_keys);
+    EXPECT_THAT(of_key_0, ElementsAreArray(std::span(all_keys).first(16)));
+    EXPECT_THAT(last_keys, ElementsAreArray(std::span(all_keys).subspan(12 * 16)));
+    std::ranges::sort(all_keys);
+    EXPECT_EQ(std::ranges::adjacent_find(all_keys), all_keys.end()) << "two keys share a number";
+  }
 }
 
-TEST(NormalKernel, LongDotProductsLoseNoAccuracy) {
+TEST(NormalKernel, LongDotProductsAndNormsLoseNoAccuracy) {
   // Means of 1 make all partial sums large. The bound of score_normal_keys holds always. With 256
   // blocks the errors inside them average out to about 0.3 u of the score, and the last rounding
   // adds at most 1: 3 u leave room. Without the compensation it would be 4 u of standard deviation.
@@ -177,21 +193,29 @@ TEST(NormalKernel, LongDotProductsLoseNoAccuracy) {
     const std::vector<double> query = normal_entries(0, 0, d, kLanes, shape);
     const std::vector<double> key = normal_entries(0, 1 + 6, d, kLanes, shape);
     std::vector<double> scores(kWidth);
-    score_normal_keys(kKey, 0, 6, 1, shape, {query, kLanes, scores.data(), kLanes});
+    std::vector<double> squared_norms(kWidth);
+    score_normal_keys(kKey, 0, 6, 1, shape,
+                      {d, query, kLanes, scores.data(), kLanes, squared_norms.data()});
     for (std::size_t lane = 0; lane < kWidth; ++lane) {
       long double exact = 0;
       long double magnitude = 0;
+      long double squared_norm = 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(d); ++i) {
         const long double term = static_cast<long double>(query[i * kWidth + lane]) *
                                  static_cast<long double>(key[i * kWidth + lane]);
         exact += term;
         magnitude += std::abs(term);
+        const long double entry = key[i * kWidth + lane];
+        squared_norm += entry * entry;
       }
       const long double u = 0x1p-53L;
       const long double error = std::abs(scores[lane] - exact);
+      const long double norm_error = std::abs(squared_norms[lane] - squared_norm);
       EXPECT_LT(error, u * (67 * magnitude + 2 * std::abs(exact))) << "d = " << d;
+      EXPECT_LT(norm_error, 69 * u * squared_norm) << "d = " << d;
       if (d == kLong) {
         EXPECT_LT(error, 3 * u * std::abs(exact));
+        EXPECT_LT(norm_error, 3 * u * squared_norm);
       }
     }
   }

@@ -85,7 +85,7 @@ class QueryGroup {
     const Law& law = draw_.entries.keys;
     if (has_kernel(law)) {
       score_normal_keys(words_, first_query_, first_key, keys, {law.mean, law.sd},
-                        {entries_, stride_, scores, score_stride});
+                        {draw_.d, entries_, stride_, scores, score_stride});
     } else {
       for (std::int64_t query = 0; query < stride_; ++query) {
         for (std::int64_t key = 0; key < keys; ++key) {

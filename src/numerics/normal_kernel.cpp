@@ -103,7 +103,55 @@ HWY_INLINE void add_compensated(Doubles x, Doubles& total, Doubles& error) {
   total = sum;
 }
 
-void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
+/// One sum over the entries of two vectors, term by term: four chains of fused multiply-adds a
+/// block, block sums added up with a compensation.
+class BlockedSum {
+ public:
+  HWY_INLINE BlockedSum() : total_(hn::Zero(DoubleLanes())), error_(hn::Zero(DoubleLanes())) {
+    start_block();
+  }
+
+  HWY_INLINE void start_block() {
+    const Doubles zero = hn::Zero(DoubleLanes());
+    chains_ = {zero, zero, zero, zero};
+  }
+
+  HWY_INLINE void add_products(const FourDoubles& a, const FourDoubles& b) {
+    chains_.x0 = hn::MulAdd(a.x0, b.x0, chains_.x0);
+    chains_.x1 = hn::MulAdd(a.x1, b.x1, chains_.x1);
+    chains_.x2 = hn::MulAdd(a.x2, b.x2, chains_.x2);
+    chains_.x3 = hn::MulAdd(a.x3, b.x3, chains_.x3);
+  }
+
+  HWY_INLINE void finish_block() {
+    add_compensated(hn::Add(hn::Add(chains_.x0, chains_.x1), hn::Add(chains_.x2, chains_.x3)),
+                    total_, error_);
+  }
+
+  HWY_INLINE Doubles total() const { return hn::Add(total_, error_); }
+
+ private:
+  Doubles total_;
+  Doubles error_;
+  FourDoubles chains_;
+};
+
+HWY_INLINE FourDoubles load_rows(const double* HWY_RESTRICT from, std::size_t stride) {
+  const DoubleLanes tag;
+  return {hn::LoadU(tag, from), hn::LoadU(tag, from + stride), hn::LoadU(tag, from + 2 * stride),
+          hn::LoadU(tag, from + 3 * stride)};
+}
+
+/// Zero in place of all but the first `rows` of four rows.
+HWY_INLINE FourDoubles first_rows(const FourDoubles& x, std::size_t rows) {
+  const Doubles zero = hn::Zero(DoubleLanes());
+  return {x.x0, rows > 1 ? x.x1 : zero, rows > 2 ? x.x2 : zero, rows > 3 ? x.x3 : zero};
+}
+
+enum class KeyNorms { kSkipped, kSummed };
+
+template <KeyNorms kNorms>
+HWY_INLINE void score_keys(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
                            std::size_t keys, const NormalShape& shape, const ScoreRows& rows) {
   constexpr std::size_t kBlock = 256;
   const DoubleLanes tag;
@@ -112,29 +160,46 @@ void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std:
   const Doubles sd = hn::Set(tag, shape.sd);
   const auto query_stride = static_cast<std::size_t>(rows.query_stride);
   const auto score_stride = static_cast<std::size_t>(rows.score_stride);
-  const std::size_t entry_count = rows.query_entries.size() / query_stride;
+  const auto d = static_cast<std::size_t>(rows.d);
   for (std::size_t query = 0; query < query_stride; query += hn::Lanes(tag)) {
     for (std::size_t k = 0; k < keys; ++k) {
       generator.turn_to(first_query + query, 1 + first_key + k);
-      Doubles total = hn::Zero(tag);
-      Doubles error = hn::Zero(tag);
-      for (std::size_t block = 0; block < entry_count; block += kBlock) {
-        const std::size_t end = std::min(entry_count, block + kBlock);
-        FourDoubles sums{hn::Zero(tag), hn::Zero(tag), hn::Zero(tag), hn::Zero(tag)};
+      BlockedSum score;
+      [[maybe_unused]] BlockedSum squares;
+      for (std::size_t block = 0; block < d; block += kBlock) {
+        const std::size_t end = std::min(d, block + kBlock);
+        score.start_block();
+        if constexpr (kNorms == KeyNorms::kSummed) squares.start_block();
         for (std::size_t i = block; i < end; i += 4) {
           const FourDoubles x = normals_of(generator.call(i / 4), mean, sd);
           const double* const q = rows.query_entries.data() + i * query_stride + query;
-          sums.x0 = hn::MulAdd(hn::LoadU(tag, q), x.x0, sums.x0);
-          sums.x1 = hn::MulAdd(hn::LoadU(tag, q + query_stride), x.x1, sums.x1);
-          sums.x2 = hn::MulAdd(hn::LoadU(tag, q + 2 * query_stride), x.x2, sums.x2);
-          sums.x3 = hn::MulAdd(hn::LoadU(tag, q + 3 * query_stride), x.x3, sums.x3);
+          score.add_products(load_rows(q, query_stride), x);
+          if constexpr (kNorms == KeyNorms::kSummed) {
+            const FourDoubles drawn = first_rows(x, d - i);
+            squares.add_products(drawn, drawn);
+          }
         }
-        add_compensated(hn::Add(hn::Add(sums.x0, sums.x1), hn::Add(sums.x2, sums.x3)), total,
-                        error);
+        score.finish_block();
+        if constexpr (kNorms == KeyNorms::kSummed) squares.finish_block();
       }
-      hn::StoreU(hn::Add(total, error), tag, rows.scores + k * score_stride + query);
+      const std::size_t place = k * score_stride + query;
+      hn::StoreU(score.total(), tag, rows.scores + place);
+      if constexpr (kNorms == KeyNorms::kSummed) {
+        hn::StoreU(squares.total(), tag, rows.squared_key_norms + place);
+      }
     }
   }
+}
+
+void scores_of_normal_keys(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
+                           std::size_t keys, const NormalShape& shape, const ScoreRows& rows) {
+  score_keys<KeyNorms::kSkipped>(key, first_query, first_key, keys, shape, rows);
+}
+
+void scores_and_norms_of_normal_keys(const StreamKey& key, std::uint64_t first_query,
+                                     std::uint64_t first_key, std::size_t keys,
+                                     const NormalShape& shape, const ScoreRows& rows) {
+  score_keys<KeyNorms::kSummed>(key, first_query, first_key, keys, shape, rows);
 }
 
 void scaled_normals(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_key,
@@ -191,25 +256,28 @@ HWY_INLINE Doubles chi_squared_by_rejection(const Generator& generator, GammaCon
   return result;
 }
 
-void chi_squared(const StreamKey& key, std::uint64_t first_query, std::int64_t degrees,
-                 std::size_t count, double* HWY_RESTRICT out) {
+void chi_squared(const StreamKey& key, std::uint64_t first_query, std::uint64_t first_vector,
+                 std::size_t vectors, std::int64_t degrees, std::size_t stride,
+                 double* HWY_RESTRICT out) {
   const DoubleLanes tag;
   Generator generator(key);
   const double d = static_cast<double>(degrees) / 2 - 1.0 / 3;
   const GammaConstants constants{d, 1 / std::sqrt(9 * d)};
-  for (std::size_t query = 0; query < count; query += hn::Lanes(tag)) {
-    generator.turn_to(first_query + query, 0);
-    Doubles number;
-    if (degrees == 1) {
-      const FourWords w = generator.call(0);
-      const Doubles x = box_muller(w.x0, w.x1, hn::Zero(tag), hn::Set(tag, 1.0)).first;
-      number = hn::Mul(x, x);
-    } else if (degrees == 2) {
-      number = minus_two_log_uniform(generator.call(0).x0);
-    } else {
-      number = chi_squared_by_rejection(generator, constants);
+  for (std::size_t vector = 0; vector < vectors; ++vector) {
+    for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
+      generator.turn_to(first_query + query, first_vector + vector);
+      Doubles number;
+      if (degrees == 1) {
+        const FourWords w = generator.call(0);
+        const Doubles x = box_muller(w.x0, w.x1, hn::Zero(tag), hn::Set(tag, 1.0)).first;
+        number = hn::Mul(x, x);
+      } else if (degrees == 2) {
+        number = minus_two_log_uniform(generator.call(0).x0);
+      } else {
+        number = chi_squared_by_rejection(generator, constants);
+      }
+      hn::StoreU(number, tag, out + vector * stride + query);
     }
-    hn::StoreU(number, tag, out + query);
   }
 }
 
@@ -223,6 +291,7 @@ namespace attnscale {
 HWY_EXPORT(words);
 HWY_EXPORT(normal_entries);
 HWY_EXPORT(scores_of_normal_keys);
+HWY_EXPORT(scores_and_norms_of_normal_keys);
 HWY_EXPORT(scaled_normals);
 HWY_EXPORT(chi_squared);
 
@@ -244,9 +313,14 @@ void draw_normal_entries(const StreamKey& key, std::int64_t first_query, std::in
 
 void score_normal_keys(const StreamKey& key, std::int64_t first_query, std::int64_t first_key,
                        std::int64_t keys, const NormalShape& shape, const ScoreRows& rows) {
-  HWY_DYNAMIC_DISPATCH(scores_of_normal_keys)
-  (key, static_cast<std::uint64_t>(first_query), static_cast<std::uint64_t>(first_key),
-   static_cast<std::size_t>(keys), shape, rows);
+  const auto query = static_cast<std::uint64_t>(first_query);
+  const auto vector = static_cast<std::uint64_t>(first_key);
+  const auto count = static_cast<std::size_t>(keys);
+  if (rows.squared_key_norms == nullptr) {
+    HWY_DYNAMIC_DISPATCH(scores_of_normal_keys)(key, query, vector, count, shape, rows);
+  } else {
+    HWY_DYNAMIC_DISPATCH(scores_and_norms_of_normal_keys)(key, query, vector, count, shape, rows);
+  }
 }
 
 void draw_scaled_normals(const StreamKey& key, std::int64_t first_query, std::int64_t first_key,
@@ -259,7 +333,16 @@ void draw_scaled_normals(const StreamKey& key, std::int64_t first_query, std::in
 void draw_chi_squared(const StreamKey& key, std::int64_t first_query, std::int64_t degrees,
                       std::span<double> numbers) {
   HWY_DYNAMIC_DISPATCH(chi_squared)
-  (key, static_cast<std::uint64_t>(first_query), degrees, numbers.size(), numbers.data());
+  (key, static_cast<std::uint64_t>(first_query), 0, 1, degrees, numbers.size(), numbers.data());
+}
+
+void draw_chi_squared_of_keys(const StreamKey& key, std::int64_t first_query,
+                              std::int64_t first_key, std::int64_t keys, std::int64_t degrees,
+                              std::span<double> numbers) {
+  const auto vectors = static_cast<std::size_t>(keys);
+  HWY_DYNAMIC_DISPATCH(chi_squared)
+  (key, static_cast<std::uint64_t>(first_query), static_cast<std::uint64_t>(first_key), vectors,
+   degrees, numbers.size() / vectors, numbers.data());
 }
 
 }  // namespace attnscale

@@ -45,10 +45,12 @@ void draw_normal_entries(const StreamKey& key, std::int64_t first_query, std::in
 
 /// Where score_normal_keys finds the queries and leaves the scores.
 struct ScoreRows {
+  std::int64_t d;                         ///< entries of a vector
   std::span<const double> query_entries;  ///< entry_rows(d) rows of query_stride, zero from row d
   std::int64_t query_stride;
   double* scores;  ///< scores[key * score_stride + query]
   std::int64_t score_stride;
+  double* squared_key_norms = nullptr;  ///< laid out as scores; nullptr where nobody asks for them
 };
 
 /// Dot products of each query with keys first_key ... first_key + keys - 1, whose entries are
@@ -56,7 +58,8 @@ struct ScoreRows {
 ///
 /// Entries are summed in blocks of 256, each in four chains of fused multiply-adds; block sums add
 /// up with a compensation (Knuth's two-sum), in one order always. Error at most
-/// 67 u sum |q_i k_i| + 2 u |score|, u = 2^-53, whatever d.
+/// 67 u sum |q_i k_i| + 2 u |score|, u = 2^-53, whatever d. Squares of the keys' entries are summed
+/// in the same way: error at most 69 u |k|^2.
 void score_normal_keys(const StreamKey& key, std::int64_t first_query, std::int64_t first_key,
                        std::int64_t keys, const NormalShape& shape, const ScoreRows& rows);
 
@@ -71,5 +74,12 @@ void draw_scaled_normals(const StreamKey& key, std::int64_t first_query, std::in
 /// generating gamma variables", ACM TOMS 26 (2000), by rejection with the attempt in the counter.
 void draw_chi_squared(const StreamKey& key, std::int64_t first_query, std::int64_t degrees,
                       std::span<double> numbers);
+
+/// The same for each of `keys` keys of every query, each from counters of its own:
+/// numbers[key * stride + query] is number first_key + key of the query, stride =
+/// numbers.size() / keys.
+void draw_chi_squared_of_keys(const StreamKey& key, std::int64_t first_query,
+                              std::int64_t first_key, std::int64_t keys, std::int64_t degrees,
+                              std::span<double> numbers);
 
 }  // namespace attnscale
