@@ -26,7 +26,8 @@ constexpr std::array kSamplers{
                .max_d = kManyEntries,
                .max_keys = kManyEntries,
                .can_draw = any_law,
-               .draw_block = draw_block_vectors},
+               .draw_block = draw_block_vectors,
+               .can_give_norms = can_give_norms_vectors},
     SamplerRow{.name = "direct",
                .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key",
                .draws_entries = false,
@@ -34,7 +35,8 @@ constexpr std::array kSamplers{
                .max_d = kMany,
                .max_keys = kMany,
                .can_draw = can_draw_direct,
-               .draw_block = draw_block_direct},
+               .draw_block = draw_block_direct,
+               .can_give_norms = can_draw_direct},
     SamplerRow{.name = "boost",
                .help = "draws every entry with Boost.Random, one at a time: to be read and trusted",
                .draws_entries = true,
@@ -42,7 +44,8 @@ constexpr std::array kSamplers{
                .max_d = kMany,
                .max_keys = kMany,
                .can_draw = any_law,
-               .draw_block = draw_block_boost},
+               .draw_block = draw_block_boost,
+               .can_give_norms = any_law},
 };
 
 }  // namespace

@@ -13,21 +13,30 @@
 
 namespace attnscale {
 
-/// What is drawn in one cell: `keys` keys of `d` entries for every query.
+/// What a sampler returns beside the scores: nothing, or |q|^2 of every query and |k|^2 of every
+/// key.
+enum class NormRequest { kNone, kSquaredNorms };
+
+/// What is drawn in one cell: `keys` keys of `d` entries for every query. The request for norms is
+/// no part of what is drawn: it moves no score by a bit and has no place in a cell's identity.
 struct Draw {
   Entries entries;
   std::int64_t d = 1;
   std::int64_t keys = 1;
+  NormRequest norms = NormRequest::kNone;
 };
 
 /// Scores of some queries of a block against some of their keys: scores[key * stride + query],
-/// stride = padded(queries). Lanes past the last query hold finite numbers.
+/// stride = padded(queries). Lanes past the last query hold finite numbers, norms there none below
+/// 0. Norms are empty where they were not asked for.
 struct ScoreTile {
   std::int64_t first_query;  ///< within the block
   std::int64_t queries;
   std::int64_t first_key;
   std::int64_t keys;
   std::span<const double> scores;
+  std::span<const double> squared_query_norms = {};  ///< |q|^2 of each query: `stride` numbers
+  std::span<const double> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
 };
 
 /// Takes one tile; returns false to abandon the block.
@@ -47,6 +56,9 @@ struct SamplerRow {
   /// block alone, so a shorter block is the beginning of a longer one.
   void (*draw_block)(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                      const TileSink& sink);
+  /// Whether the sampler returns squared norms on request for entries that it can draw. Where it
+  /// does not, a draw must not ask for them.
+  bool (*can_give_norms)(const Entries& entries) = [](const Entries&) { return false; };
 };
 
 std::span<const SamplerRow> sampler_table();

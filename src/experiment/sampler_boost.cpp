@@ -48,6 +48,9 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
   const std::int64_t stride = padded(shape.queries);
   std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
+  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  std::vector<double> squared_query_norms(gives_norms ? static_cast<std::size_t>(stride) : 0);
+  std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
 
   // More than one query in a tile only where it holds all their keys: the order of the draws is
   // query by query whatever the tile.
@@ -61,16 +64,25 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
           draw_standardised(entries.queries, words, standardised_query);
           query = standardised_query;
           stretch(entries.queries, query);
+          if (gives_norms) squared_query_norms[static_cast<std::size_t>(q)] = dot(query, query);
         }
         for (std::int64_t k = 0; k < keys; ++k) {
           draw_standardised(entries.keys, words, key);
           if (first_key + k < aligned) align(entries.alignment, standardised_query, key);
           stretch(entries.keys, key);
-          scores[static_cast<std::size_t>(k * group_stride + q)] = dot(query, key);
+          const auto place = static_cast<std::size_t>(k * group_stride + q);
+          scores[place] = dot(query, key);
+          if (gives_norms) squared_key_norms[place] = dot(key, key);
         }
       }
       const auto filled = static_cast<std::size_t>(keys * group_stride);
-      if (!sink({first_query, group, first_key, keys, std::span(scores).first(filled)})) return;
+      ScoreTile tile{first_query, group, first_key, keys, std::span(scores).first(filled)};
+      if (gives_norms) {
+        tile.squared_query_norms =
+            std::span(squared_query_norms).first(static_cast<std::size_t>(group_stride));
+        tile.squared_key_norms = std::span(squared_key_norms).first(filled);
+      }
+      if (!sink(tile)) return;
     }
   }
 }

@@ -14,7 +14,9 @@ bool can_draw_direct(const Entries& entries);
 /// SamplerRow::draw_block. Given the query q, its scores are independent normals of mean 0 and
 /// variance |q|^2 sd_k^2, and |q|^2 / sd_q^2 is chi-squared with d degrees of freedom: one such
 /// number per query and one normal per key. An aligned key's score is
-/// rho |q|^2 sd_k / sd_q + sqrt(1 - rho^2) |q| sd_k z.
+/// rho |q|^2 sd_k / sd_q + sqrt(1 - rho^2) |q| sd_k z. On request: a key's squared norm is
+/// (score / |q|)^2, its part along q, and c sd_k^2 times a chi-squared number with d - 1 degrees of
+/// freedom, its part across, c = 1, or 1 - rho^2 for an aligned key.
 /// Precondition: can_draw_direct(draw.entries).
 void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                        const TileSink& sink);

@@ -54,6 +54,20 @@ struct CompensatedSum {
   }
 };
 
+double sum_of_squares(std::span<const double> part) {
+  double sum = 0;
+  for (const double entry : part) sum += entry * entry;
+  return sum;
+}
+
+// Where the scores of some queries and keys go, [key * stride + query], and the squared norms of
+// the keys, laid out alike: nullptr where nobody asks for them.
+struct TilePlace {
+  double* scores;
+  double* squared_key_norms;
+  std::int64_t stride;
+};
+
 // Queries that are worked on together: their entries, entries[i * stride + query].
 class QueryGroup {
  public:
@@ -62,6 +76,39 @@ class QueryGroup {
 
   // Draws the entries of `stride` queries.
   void draw_queries(std::int64_t first_query, std::int64_t stride) {
+    draw_query_entries(first_query, stride);
+    if (draw_.norms == NormRequest::kSquaredNorms) sum_squared_norms();
+    if (draw_.entries.alignment == 0) return;
+    shifts_.resize(static_cast<std::size_t>(stride));
+    for (std::int64_t query = 0; query < stride; ++query) {
+      shifts_[static_cast<std::size_t>(query)] =
+          alignment_shift(draw_.entries, draw_.d, entries_.data() + query, stride);
+    }
+  }
+
+  // Of the group's queries, where norms were asked for.
+  std::span<const double> squared_norms() const { return squared_norms_; }
+
+  // Scores of the group's queries against some of their keys.
+  void score_keys(std::int64_t first_key, std::int64_t keys, const TilePlace& tile) const {
+    const Law& law = draw_.entries.keys;
+    if (has_kernel(law)) {
+      score_normal_keys(
+          words_, first_query_, first_key, keys, {law.mean, law.sd},
+          {draw_.d, entries_, stride_, tile.scores, tile.stride, tile.squared_key_norms});
+    } else {
+      score_keys_one_by_one(first_key, keys, tile);
+    }
+    if (draw_.entries.alignment == 0) return;
+    if (tile.squared_key_norms != nullptr) {
+      align_squared_key_norms(draw_.entries, first_key, keys, squared_norms_, tile.scores,
+                              tile.squared_key_norms, tile.stride);
+    }
+    align_scores(draw_.entries, first_key, keys, shifts_, tile.scores, tile.stride);
+  }
+
+ private:
+  void draw_query_entries(std::int64_t first_query, std::int64_t stride) {
     first_query_ = first_query;
     stride_ = stride;
     entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride));
@@ -71,33 +118,8 @@ class QueryGroup {
     } else {
       draw_entries_one_by_one(law);
     }
-    if (draw_.entries.alignment == 0) return;
-    shifts_.resize(static_cast<std::size_t>(stride));
-    for (std::int64_t query = 0; query < stride; ++query) {
-      shifts_[static_cast<std::size_t>(query)] =
-          alignment_shift(draw_.entries, draw_.d, entries_.data() + query, stride);
-    }
   }
 
-  // Scores of the group's queries against some of their keys: scores[key * score_stride + query].
-  void score_keys(std::int64_t first_key, std::int64_t keys, double* scores,
-                  std::int64_t score_stride) const {
-    const Law& law = draw_.entries.keys;
-    if (has_kernel(law)) {
-      score_normal_keys(words_, first_query_, first_key, keys, {law.mean, law.sd},
-                        {draw_.d, entries_, stride_, scores, score_stride});
-    } else {
-      for (std::int64_t query = 0; query < stride_; ++query) {
-        for (std::int64_t key = 0; key < keys; ++key) {
-          scores[key * score_stride + query] = score_of(query, first_key + key);
-        }
-      }
-    }
-    if (draw_.entries.alignment == 0) return;
-    align_scores(draw_.entries, first_key, keys, shifts_, scores, score_stride);
-  }
-
- private:
   void draw_entries_one_by_one(const Law& law) {
     std::ranges::fill(entries_, 0.0);
     for (std::int64_t query = 0; query < stride_; ++query) {
@@ -109,15 +131,47 @@ class QueryGroup {
     }
   }
 
-  double score_of(std::int64_t query, std::int64_t key) const {
+  void sum_squared_norms() {
+    squared_norms_.resize(static_cast<std::size_t>(stride_));
+    for (std::int64_t query = 0; query < stride_; ++query) {
+      CompensatedSum squares;
+      for_each_part([&](std::size_t first, std::size_t size) {
+        double sum = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+          const double entry = entries_[place(first + i, query)];
+          sum += entry * entry;
+        }
+        squares.add(sum);
+      });
+      squared_norms_[static_cast<std::size_t>(query)] = squares.total + squares.error;
+    }
+  }
+
+  void score_keys_one_by_one(std::int64_t first_key, std::int64_t keys,
+                             const TilePlace& tile) const {
+    for (std::int64_t query = 0; query < stride_; ++query) {
+      for (std::int64_t key = 0; key < keys; ++key) {
+        const std::int64_t here = key * tile.stride + query;
+        double* const norm =
+            tile.squared_key_norms == nullptr ? nullptr : tile.squared_key_norms + here;
+        tile.scores[here] = score_of(query, first_key + key, norm);
+      }
+    }
+  }
+
+  // The key's squared norm goes to `squared_norm` where that is not nullptr.
+  double score_of(std::int64_t query, std::int64_t key, double* squared_norm) const {
     VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
     CompensatedSum score;
+    CompensatedSum squares;
     for_each_part([&](std::size_t first, std::size_t size) {
       const std::span<const double> part = vector.next_part(size);
       double sum = 0;
       for (std::size_t i = 0; i < size; ++i) sum += entries_[place(first + i, query)] * part[i];
       score.add(sum);
+      if (squared_norm != nullptr) squares.add(sum_of_squares(part));
     });
+    if (squared_norm != nullptr) *squared_norm = squares.total + squares.error;
     return score.total + score.error;
   }
 
@@ -137,7 +191,8 @@ class QueryGroup {
   std::int64_t first_query_ = 0;
   std::int64_t stride_ = 0;
   std::vector<double> entries_;
-  std::vector<double> shifts_;  // of each query, where keys are aligned
+  std::vector<double> shifts_;         // of each query, where keys are aligned
+  std::vector<double> squared_norms_;  // of each query, where norms are asked for
 };
 
 // Queries worked on together: as many as keep their entries in the first cache, at least kLanes.
@@ -148,28 +203,42 @@ std::int64_t group_size(std::int64_t d) {
 
 }  // namespace
 
+bool can_give_norms_vectors(const Entries& entries) {
+  return entries.alignment == 0 || (entries.queries.mean == 0 && entries.keys.mean == 0);
+}
+
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink) {
   const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
   std::vector<double> scores(
       static_cast<std::size_t>(padded(std::min(shape.queries, queries)) * shape.keys));
+  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
+  std::vector<double> squared_query_norms;
   QueryGroup group(draw, address);
 
   for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
     const std::int64_t tile_queries = std::min(shape.queries, queries - first_query);
     const std::int64_t stride = padded(tile_queries);
     const std::int64_t step = std::min(stride, group_size(draw.d));
+    squared_query_norms.clear();
     for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
       const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
       for (std::int64_t offset = 0; offset < stride; offset += step) {
         // A tile of some of the keys has kLanes queries, one group: it is drawn but once.
         if (first_key == 0) {
           group.draw_queries(first_query + offset, std::min(step, stride - offset));
+          const std::span<const double> norms = group.squared_norms();
+          squared_query_norms.insert(squared_query_norms.end(), norms.begin(), norms.end());
         }
-        group.score_keys(first_key, keys, scores.data() + offset, stride);
+        group.score_keys(first_key, keys,
+                         {scores.data() + offset,
+                          gives_norms ? squared_key_norms.data() + offset : nullptr, stride});
       }
       const auto filled = static_cast<std::size_t>(keys * stride);
-      if (!sink({first_query, tile_queries, first_key, keys, std::span(scores).first(filled)})) {
+      if (!sink({first_query, tile_queries, first_key, keys, std::span(scores).first(filled),
+                 squared_query_norms,
+                 std::span(squared_key_norms).first(gives_norms ? filled : 0)})) {
         return;
       }
     }
