@@ -49,8 +49,9 @@ TEST(Override, SplitsAtTheFirstEqualsSign) {
 
 TEST(Override, FollowsAJsonPointer) {
   EXPECT_THAT(with({"/experiments/0/d=[16,64]"}).experiments[0].d, ElementsAre(16, 64));
-  EXPECT_EQ(with({"/experiments/0/scalings/0/multiplier=5"}).experiments[0].scalings[0].multiplier,
-            5);
+  EXPECT_EQ(
+      with({"/experiments/0/scalings/0/multiplier=5"}).experiments[0].scalings[0].rule.multiplier,
+      5);
   EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores[0][1], 7);
 }
 

@@ -93,9 +93,10 @@ TEST(Config, ExpandsRanges) {
 TEST(Config, SweepsOneNumberOfAScalingUnderOneName) {
   const Experiment experiment = read_one(
       R"({"d": 4, "scalings": [{"name": "x", "d_power": {"from": 0, "to": -0.5, "step": -0.25}}]})");
-  EXPECT_THAT(experiment.scalings,
-              ElementsAre(Scaling{"x", 0.0, 1, 0}, Scaling{"x", -0.25, 1, -0.25},
-                          Scaling{"x", -0.5, 1, -0.5}));
+  const auto expected = [](double power) {
+    return make_scaling("x", nullptr, {}, {.d_power = power}, power);
+  };
+  EXPECT_THAT(experiment.scalings, ElementsAre(expected(0), expected(-0.25), expected(-0.5)));
 }
 
 TEST(Config, ReachesTheEndOfARangeDespiteRounding) {
@@ -103,14 +104,20 @@ TEST(Config, ReachesTheEndOfARangeDespiteRounding) {
   const Experiment experiment = read_one(
       R"({"d": 4, "scalings": [{"name": "x", "multiplier": {"from": 0, "to": 1, "step": 0.1}}]})");
   ASSERT_EQ(experiment.scalings.size(), 11U);
-  EXPECT_EQ(experiment.scalings.back().multiplier, 1.0);
+  EXPECT_EQ(experiment.scalings.back().rule.multiplier, 1.0);
 }
 
 TEST(Config, StartsAScalingFromANamedOne) {
   const Experiment experiment = read_one(R"({"d": 4, "scalings": [{"like": "div_d"},
       {"name": "x", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]}]})");
-  EXPECT_THAT(experiment.scalings, ElementsAre(*find_scaling("div_d"), Scaling{"x", 0.0, 3, -0.5},
-                                               Scaling{"x", -0.25, 3, -0.75}));
+  ASSERT_EQ(experiment.scalings.size(), 3U);
+  EXPECT_EQ(experiment.scalings[0], *find_scaling("div_d"));
+  for (const auto& [place, power] : {std::pair{1, 0.0}, std::pair{2, -0.25}}) {
+    const Scaling& scaling = experiment.scalings[static_cast<std::size_t>(place)];
+    EXPECT_EQ(scaling.name, "x");
+    EXPECT_EQ(scaling.value, power);
+    EXPECT_EQ(scaling.rule, (ScalingRule{.multiplier = 3, .d_power = -0.5 + power}));
+  }
 }
 
 TEST(Config, SweepsOneNumberOfTheEntries) {

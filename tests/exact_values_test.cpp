@@ -49,7 +49,7 @@ TEST(ExactValues, StandBesideEveryEstimateOfTheReferenceFile) {
       EXPECT_NEAR(values[i].value(), entry[name].get<double>(), 1e-6) << name;
     }
     EXPECT_FALSE(values[4]);  // no exact mean of the largest logit
-    const double multiplier = multiplier_at(experiment.scalings[0], experiment.d[0]);
+    const double multiplier = multiplier_at(experiment.scalings[0].rule, {experiment.d[0], 1});
     EXPECT_NEAR(values[5].value(), multiplier * *values[1], 1e-12);
   }
 }
@@ -120,7 +120,7 @@ TEST(ExactValues, SayWhatWasTooDear) {
 
 TEST(ExactValues, LeaveOutLogitsTooFarApartForATable) {
   Experiment experiment = experiment_of(16, 8, {"top_weight"});
-  experiment.scalings[0].multiplier = 1e200;
+  experiment.scalings[0].rule.multiplier = 1e200;
   ExactValues exact(ReferenceMode::kAuto);
   EXPECT_FALSE(exact_of(exact, experiment)[0]);
   const Plan plan = make_plan(config_of(experiment));

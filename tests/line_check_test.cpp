@@ -123,7 +123,7 @@ TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
 TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {
   Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
   EXPECT_THAT(check_scaling_names(experiment, 64), IsEmpty());
-  experiment.scalings[1].d_power = -1;
+  experiment.scalings[1].rule.d_power = -1;
   EXPECT_THAT(check_scaling_names(experiment, 64),
               ElementsAre(HasSubstr("the scaling div_sqrt_d of drawn")));
 }

@@ -8,6 +8,7 @@
 
 #include "drawn_cell.h"
 #include "drawn_scores.h"
+#include "experiment/expected_logits.h"
 #include "plain_softmax.h"
 
 namespace attnscale {
@@ -31,7 +32,9 @@ std::vector<std::vector<double>> logits_of(const Experiment& experiment, const S
   for (std::size_t first = 0; first < scores.size(); first += keys) {
     rows.emplace_back(scores.begin() + static_cast<std::ptrdiff_t>(first),
                       scores.begin() + static_cast<std::ptrdiff_t>(first + keys));
-    for (double& number : rows.back()) number *= multiplier_at(scaling, cell.draw.d);
+    for (double& number : rows.back()) {
+      number *= multiplier_at(scaling.rule, {cell.draw.d, cell.draw.keys});
+    }
   }
   return rows;
 }
@@ -83,8 +86,8 @@ TEST(MeasureBlock, TakesPowersAboutTheExpectedLogit) {
   Experiment experiment = drawn_experiment("boost", 100, 3, 8);
   experiment.entries.front() = normal_entries(10, 1);  // scores near 100 * 10 * 10
   const Cell cell = cell_of(experiment);
-  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[0], cell.draw), 10000);
-  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[1], cell.draw), 1000);
+  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[0].rule, cell.draw), 10000);
+  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[1].rule, cell.draw), 1000);
   const auto values = measure_block(experiment, cell, kSeed, 0);
   const auto rows = logits_of(experiment, experiment.scalings[1], 0);
   for (std::size_t query = 0; query < rows.size(); ++query) {

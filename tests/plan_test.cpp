@@ -151,7 +151,7 @@ TEST(KeyOf, NamesTheCellAndTheScaling) {
   Experiment asked = drawn_experiment("boost", 16, 8, 100);
   asked.entries.front().value = 2.5;
   const Config config = config_of(asked, 42);
-  const Scaling scaling{"sweep", 0.25, 0.25, 0};
+  const Scaling scaling{"sweep", 0.25};
   EXPECT_EQ(key_of(config, make_plan(config).cells.front(), scaling),
             (ResultKey{"test", 42, "drawn", "normal", 2.5, 16, 8, "sweep", 0.25}));
 }

@@ -11,7 +11,8 @@
 #include "drawn_scores.h"
 #include "experiment/metric.h"
 #include "experiment/sampler.h"
-#include "experiment/scaling.h"
+#include "experiment/scaling_table.h"
+#include "plain_softmax.h"
 
 namespace attnscale {
 namespace {
@@ -45,7 +46,7 @@ void expect_named_rows(const Table& table, const Find& find) {
 }
 
 TEST(EveryTable, NamesItsRowsOnceAndSaysWhatTheyAre) {
-  expect_named_rows(scaling_table(), [](auto name) { return find_scaling(name).has_value(); });
+  expect_named_rows(scaling_table(), [](auto name) { return find_scaling_row(name) != nullptr; });
   expect_named_rows(metric_table(), [](auto name) { return find_metric(name) != nullptr; });
   for (const MetricRow& row : metric_table()) EXPECT_TRUE(is_one_line_of_help(row.title));
   expect_named_rows(law_table(), [](auto name) { return find_law(name) != nullptr; });
@@ -56,7 +57,7 @@ TEST(EveryTable, FindsTheRowThatWasAskedFor) {
   for (const MetricRow& row : metric_table()) EXPECT_EQ(find_metric(row.name), &row);
   for (const LawRow& row : law_table()) EXPECT_EQ(find_law(row.name), &row);
   for (const SamplerRow& row : sampler_table()) EXPECT_EQ(find_sampler(row.name), &row);
-  for (const ScalingRow& row : scaling_table()) EXPECT_EQ(find_scaling(row.name)->name, row.name);
+  for (const ScalingRow& row : scaling_table()) EXPECT_EQ(find_scaling_row(row.name), &row);
 }
 
 TEST(EverySampler, SaysWhatItCosts) {
@@ -158,65 +159,6 @@ TEST(IdentityText, IsEqualExactlyForEntriesThatDrawTheSame) {
       other.*side.*number = std::nextafter(plain.*side.*number, 9.0);
       EXPECT_TRUE(texts.insert(identity_text(other)).second);
     }
-  }
-}
-
-// The value of a formula as `formula` writes them: "[number ]q.k", then nothing, " / sqrt(d)",
-// " / d" or " * d^power", for q.k = 1.
-double value_of_formula(std::string_view text, double d) {
-  double value = 1;
-  if (text.substr(0, 3) != "q.k") {
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), value).ptr;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
-  }
-  EXPECT_EQ(text.substr(0, 3), "q.k") << text;
-  text.remove_prefix(3);
-  if (text.empty()) return value;
-  if (text == " / sqrt(d)") return value / std::sqrt(d);
-  if (text == " / d") return value / d;
-  EXPECT_EQ(text.substr(0, 5), " * d^") << text;
-  double power = 0;
-  std::from_chars(text.data() + 5, text.data() + text.size(), power);
-  return value * std::pow(d, power);
-}
-
-std::vector<Scaling> scalings_of_every_form() {
-  std::vector<Scaling> scalings{{"times", {}, 0.125, 0},
-                                {"mup", {}, 8, -1},
-                                {"third", {}, 1, -1.0 / 3},
-                                {"flipped", {}, -2, -0.5}};
-  for (const ScalingRow& row : scaling_table()) scalings.push_back(*find_scaling(row.name));
-  return scalings;
-}
-
-TEST(EveryScaling, MultipliesAsItsFormulaSays) {
-  for (const Scaling& scaling : scalings_of_every_form()) {
-    SCOPED_TRACE(formula(scaling));
-    for (const std::int64_t d : {1, 2, 3, 64, 144, 1024, 1 << 20}) {
-      const double multiplier = multiplier_at(scaling, d);
-      const double expected = value_of_formula(formula(scaling), static_cast<double>(d));
-      EXPECT_NEAR(multiplier, expected, 4 * 0x1p-53 * std::abs(expected));
-
-      std::array<double, 4> numbers{-3.5, 0, 1e-300, 77};
-      const std::array<double, 4> scores = numbers;
-      std::array<double, 4> logits{};
-      apply_scaling(scaling, d, scores, logits);
-      apply_scaling(scaling, d, numbers, numbers);  // in place
-      for (std::size_t i = 0; i < scores.size(); ++i) {
-        EXPECT_EQ(logits[i], multiplier * scores[i]);
-        EXPECT_EQ(numbers[i], logits[i]);
-      }
-    }
-    EXPECT_EQ(needs_d(scaling), multiplier_at(scaling, 4) != multiplier_at(scaling, 16));
-  }
-}
-
-TEST(EveryScaling, IsExactWhereItsRootIs) {
-  for (const std::int64_t root : {1, 2, 3, 8, 10, 16, 128, 1000}) {
-    const auto size = static_cast<double>(root);
-    EXPECT_EQ(multiplier_at(*find_scaling("div_sqrt_d"), root * root), 1 / size);
-    EXPECT_EQ(multiplier_at(*find_scaling("div_d"), root), 1 / size);
-    EXPECT_EQ(multiplier_at(*find_scaling("none"), root), 1);
   }
 }
 

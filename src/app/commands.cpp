@@ -21,7 +21,7 @@ std::string formulas(const Experiment& experiment) {
   std::string text;
   for (const Scaling& scaling : experiment.scalings) {
     if (!text.empty()) text += "; ";
-    text += scaling.name + " = " + formula(scaling);
+    text += scaling.name + " = " + formula(scaling.rule);
   }
   return text;
 }
@@ -92,7 +92,7 @@ std::string plan_screen(const Plan& plan, const Table& table, const std::string&
     for (const Scaling& scaling : experiment.scalings) {
       text.append("  ").append(experiment.name).append(": ").append(scaling.name);
       if (scaling.value) text.append(" ").append(format_double(*scaling.value));
-      text.append(" = ").append(formula(scaling)).append("\n");
+      text.append(" = ").append(formula(scaling.rule)).append("\n");
     }
   }
   return text + "\nExpected: " + (total < 0.01 ? "" : "about ") + rounded_seconds(total) +
@@ -111,16 +111,23 @@ std::string table_list(std::span<const Row> rows, std::string (*describe)(const 
   return text;
 }
 
-std::string describe_scaling(const ScalingRow& row) {
-  return "logit = " + formula(*find_scaling(row.name)) + ": " + std::string(row.help);
-}
-
-std::string describe_law(const LawRow& row) {
-  std::string text = std::string(row.help) + ": " + std::string(row.formula);
-  for (const LawParameter& parameter : row.parameters) {
+/// "; name: help" of every parameter of a row.
+template <typename Row>
+std::string describe_parameters(const Row& row) {
+  std::string text;
+  for (const auto& parameter : row.parameters) {
     text += "; " + std::string(parameter.name) + ": " + std::string(parameter.help);
   }
   return text;
+}
+
+std::string describe_scaling(const ScalingRow& row) {
+  return "logit = " + formula(row) + ": " + std::string(row.help) + " (" + std::string(row.source) +
+         ")" + describe_parameters(row);
+}
+
+std::string describe_law(const LawRow& row) {
+  return std::string(row.help) + ": " + std::string(row.formula) + describe_parameters(row);
 }
 
 std::string describe_metric(const MetricRow& row) {
@@ -185,9 +192,9 @@ std::string softmax_text(const SoftmaxCommand& command) {
   experiment.given = Given{};
   experiment.given->scores = {command.scores};
   experiment.given->d = command.d;
-  for (const ScalingRow& row : scaling_table()) {
-    const Scaling scaling = *find_scaling(row.name);
-    if (command.d || !needs_d(scaling)) experiment.scalings.push_back(scaling);
+  for (const char* name : {"none", "div_sqrt_d", "div_d"}) {
+    const Scaling scaling = *find_scaling(name);
+    if (command.d || !needs_d(scaling.rule)) experiment.scalings.push_back(scaling);
   }
   ScreenTable screen;
   screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};

@@ -4,6 +4,7 @@
 
 #include "app/config_values.h"
 #include "app/nearest_name.h"
+#include "experiment/measure_scaling.h"
 
 namespace attnscale {
 namespace {
@@ -105,12 +106,45 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
 void check_scalings(const JsonValue& value, const Experiment& experiment) {
   for (const Scaling& scaling : experiment.scalings) {
     const bool lacks_d = experiment.given && !experiment.given->scores.empty() &&
-                         !experiment.given->d && needs_d(scaling);
+                         !experiment.given->d && needs_d(scaling.rule);
     if (lacks_d) {
       refuse(said_or_whole(value, "scalings"),
              "the scaling " + quote(scaling.name) +
                  " needs to know d; write \"d\" inside \"given\", "
                  "such as {\"scores\": ..., \"d\": 16}, or \"scalings\": [\"none\"]");
+    }
+  }
+}
+
+/// What the scalings and metrics ask of the sampler beside scores.
+void check_norms(const JsonValue& value, const Experiment& experiment) {
+  const auto normalised = std::ranges::find_if(
+      experiment.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+  if (normalised == experiment.scalings.end()) return;
+  for (const Entries& entries : experiment.entries) {
+    if (experiment.sampler->can_give_norms(entries)) continue;
+    std::vector<std::string_view> able;
+    for (const SamplerRow& row : sampler_table()) {
+      if (row.can_draw(entries) && row.can_give_norms(entries)) able.push_back(row.name);
+    }
+    refuse(said_or_whole(value, "scalings"),
+           "the scaling " + quote(normalised->name) + " has a norm, and the sampler " +
+               quote(experiment.sampler->name) + " cannot give the norms of " +
+               describe_entries(entries) + "; samplers that can: " + join(able));
+  }
+}
+
+/// Queries whose logits must all be held at once may not have too many.
+void check_held_keys(const JsonValue& value, const Experiment& experiment) {
+  const std::int64_t most = *std::ranges::max_element(experiment.keys);
+  if (most <= kMostKeysHeld) return;
+  for (const Scaling& scaling : experiment.scalings) {
+    for (const MetricRow* metric : experiment.metrics) {
+      if (!needs_all_logits(*metric, scaling.rule)) continue;
+      refuse(said_or_whole(value, "keys"),
+             "the metric " + quote(metric->name) + " under the scaling " + quote(scaling.name) +
+                 " needs all logits of a query at once, which allows at most " +
+                 std::to_string(kMostKeysHeld) + " keys; found " + std::to_string(most));
     }
   }
 }
@@ -220,6 +254,8 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   warn_of_one_key(value, experiment, warnings);
   if (experiment.given) return;
   check_sampler(value, experiment);
+  check_norms(value, experiment);
+  check_held_keys(value, experiment);
   check_aligned_keys(value, experiment);
   check_samples(value, experiment);
   check_histogram(value, experiment);

@@ -2,11 +2,14 @@
 // config table write it; the reader takes each part out when its object is done.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/scaling_table.h"
 
 namespace attnscale {
 
@@ -24,11 +27,37 @@ struct RangeDraft {
   std::optional<double> step;
 };
 
+/// Numbers that are not said have no values.
 struct ScalingDraft {
   std::optional<std::string> name;
-  std::optional<Scaling> like;  ///< where it starts from; the score itself where nothing is said
+  const ScalingRow* like = nullptr;    ///< where it starts from; the score itself where not said
+  std::vector<NumberAxis> parameters;  ///< of that row
   NumberAxis multiplier;
   NumberAxis d_power;
+  NumberAxis d;
+  NumberAxis log_keys_base;
+  NumberAxis softcap;
+  NumberAxis gain;
+  NumberAxis key_gain;
+  NumberAxis bias;
+  ScalingChanges words;  ///< all that is not a number
+};
+
+/// A number that a scaling may say: where it is read to and where it ends.
+struct ScalingNumber {
+  std::string_view key;
+  NumberAxis ScalingDraft::*axis;
+  std::optional<double> ScalingChanges::*number;
+};
+inline constexpr std::array kScalingNumbers{
+    ScalingNumber{"multiplier", &ScalingDraft::multiplier, &ScalingChanges::multiplier},
+    ScalingNumber{"d_power", &ScalingDraft::d_power, &ScalingChanges::d_power},
+    ScalingNumber{"d", &ScalingDraft::d, &ScalingChanges::d},
+    ScalingNumber{"log_keys_base", &ScalingDraft::log_keys_base, &ScalingChanges::log_keys_base},
+    ScalingNumber{"softcap", &ScalingDraft::softcap, &ScalingChanges::softcap},
+    ScalingNumber{"gain", &ScalingDraft::gain, &ScalingChanges::gain},
+    ScalingNumber{"key_gain", &ScalingDraft::key_gain, &ScalingChanges::key_gain},
+    ScalingNumber{"bias", &ScalingDraft::bias, &ScalingChanges::bias},
 };
 
 struct LawDraft {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/config_choices.h"
 #include "app/config_landing.h"
 #include "app/config_reader.h"
 
@@ -11,33 +12,7 @@ namespace {
 
 constexpr double kLargestSeed = 9007199254740991.0;  // 2^53 - 1, exact in every JSON reader
 constexpr double kMostQueries = 1e15;
-constexpr double kLargestMultiplier = 1e9;
-constexpr double kLargestPower = 8;
-constexpr double kLargestEntry = 1e6;
 constexpr double kAnyNumber = std::numeric_limits<double>::max();
-
-template <typename Row>
-std::vector<std::string_view> row_names(std::span<const Row> table) {
-  std::vector<std::string_view> names;
-  for (const Row& row : table) names.push_back(row.name);
-  return names;
-}
-
-std::vector<std::string_view> law_names() {
-  return row_names(law_table());
-}
-std::vector<std::string_view> scaling_names() {
-  return row_names(scaling_table());
-}
-std::vector<std::string_view> metric_names() {
-  return row_names(metric_table());
-}
-std::vector<std::string_view> sampler_names() {
-  return row_names(sampler_table());
-}
-std::vector<std::string_view> reference_names() {
-  return {"auto", "off"};
-}
 
 std::vector<std::string_view> histogram_names() {
   std::vector<std::string_view> names = {"score", "logit"};
@@ -57,42 +32,6 @@ double largest_limit(std::int64_t SamplerRow::*limit) {
 using enum FieldPlace;
 using enum FieldType;
 using enum FieldUse;
-
-// What a law is told by, for both sides or for one.
-
-ConfigField law_name_field(FieldPlace place) {
-  return {place,
-          "law",
-          kChoice,
-          kOptional,
-          R"("normal")",
-          into_law<&LawDraft::row>,
-          "Name of the law.",
-          {},
-          {"law", law_names}};
-}
-
-ConfigField mean_field(FieldPlace place) {
-  return {place,
-          "mean",
-          kNumberAxis,
-          kOptional,
-          "0",
-          into_law<&LawDraft::mean>,
-          "Mean of an entry.",
-          {-kLargestEntry, kLargestEntry}};
-}
-
-ConfigField sd_field(FieldPlace place) {
-  return {place,
-          "sd",
-          kNumberAxis,
-          kOptional,
-          "1",
-          into_law<&LawDraft::sd>,
-          "Spread of an entry.",
-          {0, kLargestEntry, Ends::kLeastExcluded}};
-}
 
 std::vector<ConfigField> make_table() {
   const FieldBounds d_bounds = {1, largest_limit(&SamplerRow::max_d)};
@@ -219,76 +158,6 @@ std::vector<ConfigField> make_table() {
       {kInExperiment, "stop", kStop, kIfDrawn, "", land_stop,
        "How precise is enough: a cell stops there, and after so many queries at the latest."},
 
-      // The parameters of the law stand beside these.
-      law_name_field(kInEntries),
-      {kInEntries, "name", kName, kOptional, "", into_entries<&EntriesDraft::name>,
-       "Name in the column entries; by default the law's."},
-      mean_field(kInEntries),
-      sd_field(kInEntries),
-      {kInEntries,
-       "queries",
-       kLaw,
-       kOptional,
-       "",
-       land_law,
-       "Law of the queries' entries, where the keys have another.",
-       {},
-       {"law", law_names}},
-      {kInEntries,
-       "keys",
-       kLaw,
-       kOptional,
-       "",
-       land_law,
-       "Law of the keys' entries, where the queries have another.",
-       {},
-       {"law", law_names}},
-      {kInEntries,
-       "alignment",
-       kNumberAxis,
-       kOptional,
-       "0",
-       into_entries<&EntriesDraft::alignment>,
-       "Correlation of each key entry with the query's: the mean score is d times this, times both "
-       "spreads.",
-       {-1, 1}},
-      {kInEntries, "aligned_keys", kIntegerAxis, kOptional, "",
-       into_entries<&EntriesDraft::aligned_keys>,
-       "How many of the keys are aligned, the first ones; by default all.", keys_bounds},
-
-      // One side's law, with the parameters beside these.
-      law_name_field(kInLaw),
-      mean_field(kInLaw),
-      sd_field(kInLaw),
-
-      {kInScaling, "name", kName, kOptional, "", into_scaling<&ScalingDraft::name>,
-       "Name in the column scaling; may be left out only beside like alone."},
-      {kInScaling,
-       "like",
-       kChoice,
-       kOptional,
-       "",
-       into_scaling<&ScalingDraft::like>,
-       "The named scaling to start from; by default the score itself.",
-       {},
-       {"scaling", scaling_names}},
-      {kInScaling,
-       "multiplier",
-       kNumberAxis,
-       kOptional,
-       "1",
-       into_scaling<&ScalingDraft::multiplier>,
-       "Multiplies the logit.",
-       {-kLargestMultiplier, kLargestMultiplier}},
-      {kInScaling,
-       "d_power",
-       kNumberAxis,
-       kOptional,
-       "0",
-       into_scaling<&ScalingDraft::d_power>,
-       "Multiplies the logit by this power of d: -0.5 divides by sqrt(d).",
-       {-kLargestPower, kLargestPower}},
-
       {kInRange, "from", kNumber, kRequired, "", into_range<&RangeDraft::from>, "First value.",
        any},
       {kInRange, "to", kNumber, kRequired, "", into_range<&RangeDraft::to>,
@@ -369,7 +238,12 @@ std::vector<ConfigField> make_table() {
 }
 
 const std::vector<ConfigField>& table() {
-  static const std::vector<ConfigField> fields = make_table();
+  static const std::vector<ConfigField> fields = [] {
+    std::vector<ConfigField> all = make_table();
+    const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
+    for (ConfigField& field : rule_fields(keys_bounds)) all.push_back(std::move(field));
+    return all;
+  }();
   return fields;
 }
 

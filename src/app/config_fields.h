@@ -28,12 +28,15 @@ enum class FieldType {
   kText,         ///< any text
   kName,         ///< a text that is safe as a file name and a CSV cell
   kChoice,       ///< one of the field's choices
+  kBoolean,      ///< true or false
   kInteger,      ///< a number without fraction, within the field's bounds
   kNumber,       ///< a number within the field's bounds
   kIntegerAxis,  ///< an integer, a list or a range of them
   kNumberAxis,   ///< a number, a list or a range of them
   kChoiceList,   ///< a list of choices
   kMetrics,      ///< a list of choices, or "all"
+  kGain,         ///< a number, two of them, or a range
+  kNormaliser,   ///< "softmax", or an object of the name of another and its number
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
   kLaw,          ///< a choice or an object: one side's law
@@ -59,6 +62,7 @@ struct FieldBounds {
   double least = 0;
   double most = 0;
   Ends ends = Ends::kIncluded;
+  std::string_view hint = "";  ///< what to write instead, said behind the bounds
 };
 
 struct FieldChoices {
@@ -78,6 +82,10 @@ struct ConfigField {
   FieldBounds bounds = {};
   FieldChoices choices = {};
 };
+
+/// The rows about laws and scalings, which are part of the table; a query has keys within the
+/// bounds.
+std::vector<ConfigField> rule_fields(const FieldBounds& keys_bounds);
 
 /// The keys of one object, in the order they are read, checked and documented.
 std::span<const ConfigField> fields_of(FieldPlace place);

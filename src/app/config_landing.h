@@ -2,9 +2,11 @@
 // of the field table point to, one for each part of the draft. Only that table includes this.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "app/config_draft.h"
@@ -55,10 +57,6 @@ inline void read_into(const JsonValue& value, const ConfigField& field, const La
 inline void read_into(const JsonValue& value, const ConfigField& field, const MetricRow*& place) {
   place = find_metric(read_choice(value, field));
 }
-inline void read_into(const JsonValue& value, const ConfigField& field,
-                      std::optional<Scaling>& place) {
-  place = find_scaling(read_choice(value, field));
-}
 inline void read_into(const JsonValue& value, const ConfigField& field, ReferenceMode& place) {
   place = read_choice(value, field) == "off" ? ReferenceMode::kOff : ReferenceMode::kAuto;
 }
@@ -86,6 +84,19 @@ void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft&
 template <auto member>
 void into_scaling(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.scaling.*member);
+}
+/// A word of a scaling, by its place in the list of names.
+template <auto member, const auto& names>
+void into_scaling_word(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  using Enum = typename std::remove_cvref_t<decltype(draft.scaling.words.*member)>::value_type;
+  const auto place = std::find(names.begin(), names.end(), read_choice(value, field));
+  draft.scaling.words.*member = static_cast<Enum>(place - names.begin());
+}
+inline void into_max_shift(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.scaling.words.max_shift = read_boolean(value) ? MaxShift::kSubtracted : MaxShift::kNone;
+}
+inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.scaling.words.log_keys = read_boolean(value);
 }
 template <auto member>
 void into_range(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {

@@ -1,5 +1,5 @@
-// The keys of a config that are lists of names or objects: scalings, metrics, histogram; and given
-// numbers. Entries are in config_entries.
+// The keys of a config that are lists of names: metrics and histogram; what stops a cell, and given
+// numbers. Entries are in config_entries, scalings in config_scalings.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -12,47 +12,6 @@
 namespace attnscale {
 namespace {
 
-std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
-  if (!read.name) {
-    if (read.like && value.members.size() == 1) return read.like->name;
-    refuse(value, "a scaling of your own needs a \"name\"");
-  }
-  if (find_scaling(*read.name)) {
-    refuse(*value.find("name"), quote(*read.name) +
-                                    " is the name of a scaling the tool knows; "
-                                    "choose another name, or write {\"like\": " +
-                                    quote(*read.name) + "}");
-  }
-  return *read.name;
-}
-
-/// The number that a scaling comes to together with the one it is like.
-void expect_within(const JsonValue& value, const std::string& key, double number,
-                   const NumberBounds& bounds) {
-  if (number >= bounds.range.least && number <= bounds.range.most) return;
-  refuse(value, "the " + key + " comes to " + number_text(number) + "; expected " +
-                    describe_bounds(bounds));
-}
-
-void read_scaling_object(const JsonValue& value, std::vector<Scaling>& scalings) {
-  ConfigDraft draft;
-  read_object(value, FieldPlace::kInScaling, draft);
-  const ScalingDraft& read = draft.scaling;
-  const std::string name = name_of_scaling(value, read);
-  refuse_repeated_name(value, scalings, name, "scaling");
-  const Scaling start = read.like.value_or(Scaling{});
-  const NumberBounds multipliers = bounds_of(*find_field(FieldPlace::kInScaling, "multiplier"));
-  const NumberBounds powers = bounds_of(*find_field(FieldPlace::kInScaling, "d_power"));
-  for_each_value(value, {&read.multiplier, &read.d_power},
-                 [&](const std::vector<double>& numbers, std::optional<double> swept) {
-                   const Scaling scaling{name, swept, start.multiplier * numbers[0],
-                                         start.d_power + numbers[1]};
-                   expect_within(value, "multiplier", scaling.multiplier, multipliers);
-                   expect_within(value, "d_power", scaling.d_power, powers);
-                   scalings.push_back(scaling);
-                 });
-}
-
 void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) {
   if (experiment.given) {
     refuse(metric, "the metric " + quote(metric.text) +
@@ -64,27 +23,27 @@ void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) 
                      "the entries, such as {\"alignment\": 0.3, \"aligned_keys\": 1}");
 }
 
-// No scaling keeps weight back or rounds its weights.
 bool has_what_it_needs(const MetricRow& row, const Experiment& experiment) {
-  if (row.needs == MetricNeeds::kAlignedKeys) return counts_aligned_keys(experiment);
-  return row.needs == MetricNeeds::kNothing;
+  const auto any_rule = [&](bool (*holds)(const WeightRule&)) {
+    return std::ranges::any_of(experiment.scalings, [holds](const Scaling& scaling) {
+      return holds(scaling.rule.weights);
+    });
+  };
+  switch (row.needs) {
+    case MetricNeeds::kAlignedKeys:
+      return counts_aligned_keys(experiment);
+    case MetricNeeds::kKeptBackWeight:
+      return any_rule(
+          [](const WeightRule& rule) { return rule.normaliser.kind != NormaliserKind::kSoftmax; });
+    case MetricNeeds::kPrecision:
+      return any_rule([](const WeightRule& rule) { return rule.precision != Precision::kFloat64; });
+    case MetricNeeds::kNothing:
+      break;
+  }
+  return true;
 }
 
 }  // namespace
-
-void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  expect_list(value, "scalings, such as [\"none\", \"div_sqrt_d\"]");
-  std::vector<Scaling>& scalings = draft.experiment.scalings;
-  for (const JsonValue& item : value.items) {
-    if (item.kind == JsonKind::kObject) {
-      read_scaling_object(item, scalings);
-      continue;
-    }
-    const Scaling scaling = *find_scaling(read_choice(item, field));
-    refuse_repeated_name(item, scalings, scaling.name, "scaling");
-    scalings.push_back(scaling);
-  }
-}
 
 void land_metrics(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   std::vector<const MetricRow*>& metrics = draft.experiment.metrics;

@@ -1,8 +1,10 @@
 // A resolved config as JSON text, every default written out.
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "app/config.h"
+#include "app/config_draft.h"
 #include "app/config_values.h"
 
 namespace attnscale {
@@ -135,42 +137,85 @@ std::string entries_text(const std::vector<Entries>& group) {
   return text + "}";
 }
 
-/// The power to write beside `start` for a sweep of powers, which are said relative to it.
-bool is_power_sweep_from(const std::vector<Scaling>& group, const ScalingRow& start) {
-  return std::all_of(group.begin(), group.end(), [&](const Scaling& one) {
-    return one.value && start.multiplier == 1 && start.d_power + *one.value == one.d_power;
-  });
+/// Key and number of everything a scaling says in numbers, its row's first.
+std::vector<std::pair<std::string_view, double>> numbers_of(const Scaling& scaling) {
+  std::vector<std::pair<std::string_view, double>> numbers;
+  for (std::size_t i = 0; i < scaling.parameters.size(); ++i) {
+    numbers.emplace_back(scaling.like->parameters[i].name, scaling.parameters[i]);
+  }
+  for (const ScalingNumber& row : kScalingNumbers) {
+    const auto& number = scaling.changes.*row.number;
+    if (number) numbers.emplace_back(row.key, *number);
+  }
+  return numbers;
+}
+
+/// [[a], [b], ...], as [a, b] are the gains of queries and of keys.
+std::string gain_sweep_text(const std::vector<Scaling>& group) {
+  std::vector<std::string> values;
+  for (const Scaling& one : group) values.push_back(list_text({number_text(*one.value)}));
+  return list_text(values);
+}
+
+/// The members that say a number; the swept one says the list of the group's.
+std::string scaling_numbers_text(const std::vector<Scaling>& group) {
+  const auto numbers = numbers_of(group.front());
+  const auto swept = [&](std::size_t i) {
+    return is_swept<Scaling>(group, [i](const Scaling& one) { return numbers_of(one)[i].second; });
+  };
+  std::map<std::string_view, std::string> texts;
+  bool listed = false;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const bool here = !listed && swept(i);
+    listed = listed || here;
+    texts[numbers[i].first] = !here                        ? number_text(numbers[i].second)
+                              : numbers[i].first == "gain" ? gain_sweep_text(group)
+                                                           : sweep_text(group);
+  }
+  std::string text;
+  for (const auto& [key, number] : numbers) {
+    // Two keys stand inside another.
+    if (key == "key_gain") continue;
+    if (key == "gain" && texts.contains("key_gain")) {
+      texts[key] = "[" + texts[key] + ", " + texts["key_gain"] + "]";
+    }
+    if (key == "bias") {
+      const auto kind = *group.front().changes.normaliser;
+      text +=
+          R"(, "normaliser": {)" + quote(name_in(kNormaliserNames, kind)) + ": " + texts[key] + "}";
+      continue;
+    }
+    text += ", " + quote(key) + ": " + texts[key];
+  }
+  return text;
+}
+
+std::string scaling_words_text(const ScalingChanges& changes) {
+  std::string text;
+  const auto add = [&text](std::string_view key, const std::string& value) {
+    text += ", " + quote(key) + ": " + value;
+  };
+  const auto flag = [](bool on) { return std::string(on ? "true" : "false"); };
+  if (changes.normaliser == NormaliserKind::kSoftmax) add("normaliser", quote("softmax"));
+  if (changes.log_keys) add("log_keys", flag(*changes.log_keys));
+  if (changes.norm) add("norm", quote(name_in(kNormNames, *changes.norm)));
+  if (changes.precision) add("precision", quote(name_in(kPrecisionNames, *changes.precision)));
+  if (changes.scale_order) {
+    add("scale_order", quote(name_in(kScaleOrderNames, *changes.scale_order)));
+  }
+  if (changes.max_shift) add("subtract_max", flag(*changes.max_shift == MaxShift::kSubtracted));
+  return text;
 }
 
 std::string scaling_text(const std::vector<Scaling>& group) {
   const Scaling& first = group.front();
   if (find_scaling(first.name) == first) return quote(first.name);
-  const std::string name = "{\"name\": " + quote(first.name);
-  const std::string multiplier = ", \"multiplier\": " + number_text(first.multiplier);
-  const std::string power = ", \"d_power\": " + number_text(first.d_power);
-  if (!first.value) return name + multiplier + power + "}";
-  if (is_swept<Scaling>(group, [](const Scaling& one) { return one.multiplier; })) {
-    return name + ", \"multiplier\": " + sweep_text(group) + power + "}";
-  }
-  if (is_swept<Scaling>(group, [](const Scaling& one) { return one.d_power; })) {
-    return name + multiplier + ", \"d_power\": " + sweep_text(group) + "}";
-  }
-  // Swept beside "like": the values say how far each power is from that scaling's.
-  for (const ScalingRow& start : scaling_table()) {
-    if (is_power_sweep_from(group, start)) {
-      return name + ", \"like\": " + quote(start.name) + multiplier +
-             ", \"d_power\": " + sweep_text(group) + "}";
-    }
-  }
-  // Swept multipliers of a scaling that has one itself.
-  for (const ScalingRow& start : scaling_table()) {
-    if (is_swept<Scaling>(group,
-                          [&](const Scaling& one) { return one.multiplier / start.multiplier; })) {
-      return name + ", \"like\": " + quote(start.name) + ", \"multiplier\": " + sweep_text(group) +
-             ", \"d_power\": " + number_text(first.d_power - start.d_power) + "}";
-    }
-  }
-  throw std::logic_error("a scaling whose swept number is neither its multiplier nor its power");
+  const bool has_own_name = first.like == nullptr || first.like->name != first.name;
+  std::string text;
+  if (has_own_name) text += ", \"name\": " + quote(first.name);
+  if (first.like != nullptr) text += ", \"like\": " + quote(first.like->name);
+  text += scaling_numbers_text(group) + scaling_words_text(first.changes);
+  return "{" + text.substr(2) + "}";
 }
 
 std::string given_text(const Given& given) {

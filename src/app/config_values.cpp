@@ -112,7 +112,8 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
 
 NumberBounds bounds_of(const ConfigField& field) {
   const bool whole = field.type == FieldType::kInteger || field.type == FieldType::kIntegerAxis;
-  return {field.bounds, whole ? NumberKind::kInteger : NumberKind::kReal, ""};
+  return {field.bounds, whole ? NumberKind::kInteger : NumberKind::kReal,
+          std::string(field.bounds.hint)};
 }
 
 std::string number_text(double number) {
@@ -172,6 +173,13 @@ std::vector<std::int64_t> whole_values(const NumberAxis& axis) {
   std::vector<std::int64_t> values;
   for (const double number : axis.values) values.push_back(static_cast<std::int64_t>(number));
   return values;
+}
+
+bool read_boolean(const JsonValue& value) {
+  if (value.kind != JsonKind::kBoolean) {
+    refuse(value, "found " + describe(value) + "; expected true or false");
+  }
+  return value.boolean;
 }
 
 std::string read_text(const JsonValue& value) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "experiment/expected_logits.h"
 #include "experiment/logit_statistics.h"
 
 namespace attnscale {
@@ -44,7 +45,7 @@ std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
   const Experiment& experiment = config.experiments[cell.experiment];
   const auto powers_each = static_cast<std::size_t>(logit_powers(experiment));
   const Scaling& baseline = experiment.scalings.front();
-  const LogitPowers baseline_powers{0, logit_centre(baseline, cell.draw)};
+  const LogitPowers baseline_powers{0, logit_centre(baseline.rule, cell.draw)};
   std::vector<ContrastRow> rows;
   for (std::size_t s = 1; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
@@ -58,7 +59,7 @@ std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
       if (metric->kind == MetricKind::kLogitStatistic) {
         const Moments& powers = tally.moments[logit_group(experiment, s)];
         row.queries = powers.count;
-        const LogitPowers own_powers{powers_each, logit_centre(scaling, cell.draw)};
+        const LogitPowers own_powers{powers_each, logit_centre(scaling.rule, cell.draw)};
         fill_contrast(logit_contrast(*metric, powers, own_powers, baseline_powers), has_error_bar,
                       row);
       } else {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiment/expected_logits.h"
 #include "experiment/logit_statistics.h"
 
 namespace attnscale {
@@ -106,7 +107,7 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, con
         const Moments& powers = tally.moments[logit_group(experiment, s)];
         row.queries = powers.count;
         const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment) : 0);
-        const LogitPowers place{first, logit_centre(scaling, cell.draw)};
+        const LogitPowers place{first, logit_centre(scaling.rule, cell.draw)};
         fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, powers, place), row);
       } else {
         const Moments& moments = tally.moments[metric_group(experiment, s, per_query)];

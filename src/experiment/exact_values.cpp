@@ -6,9 +6,16 @@
 namespace attnscale {
 namespace {
 
+/// True where theory has the logits and weights of such a rule.
+bool is_known(const ScalingRule& rule) {
+  return rule.weights.precision == Precision::kFloat64 && rule.norm == Norm::kNone &&
+         rule.weights.normaliser.kind != NormaliserKind::kSigmoid;
+}
+
 /// True where the scores of a query's keys are independent and of one normal law given the query,
 /// whose norm is chi.
-bool has_exact_means(const Draw& draw) {
+bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
+  if (!is_known(rule)) return false;
   const Entries& entries = draw.entries;
   const bool of_one_law = entries.alignment == 0 || aligned_of(entries, draw.keys) == draw.keys;
   return draw.keys >= 2 && of_one_law && is_centred_normal(entries.queries) &&
@@ -23,9 +30,17 @@ double entry_sd(const Draw& draw) {
   return entries.alignment == 0 ? spread : spread * kept_share(entries.alignment);
 }
 
+ReferenceRow row_of(const Draw& draw, const ScalingRule& rule) {
+  ReferenceRow row{draw.keys};
+  if (rule.softcap) row.softcap = *rule.softcap;
+  const Normaliser& normaliser = rule.weights.normaliser;
+  if (normaliser.kind == NormaliserKind::kSink) row.sink = normaliser.bias;
+  return row;
+}
+
 ReferenceRequest request_of(const Draw& draw, const Scaling& scaling) {
-  return {static_cast<double>(draw.d), ReferenceRow{draw.keys}, multiplier_at(scaling, draw.d),
-          entry_sd(draw)};
+  return {static_cast<double>(draw.d), row_of(draw, scaling.rule),
+          multiplier_at(scaling.rule, {draw.d, draw.keys}), entry_sd(draw)};
 }
 
 std::optional<double> if_finite(double number) {
@@ -34,8 +49,9 @@ std::optional<double> if_finite(double number) {
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
                                       const Scaling& scaling) {
+  if (!is_known(scaling.rule) || scaling.rule.softcap) return std::nullopt;
   const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
-  const double multiplier = multiplier_at(scaling, draw.d);
+  const double multiplier = multiplier_at(scaling.rule, {draw.d, draw.keys});
   if (metric.name == "logit_mean") return if_finite(multiplier * score.mean);
   if (metric.name == "logit_sd") return if_finite(std::abs(multiplier) * score.sd);
   // All logits are equal where the multiplier is 0.
@@ -73,7 +89,7 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   std::optional<SoftmaxReference> means;
   const bool wanted = std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
                                   [](const MetricRow* metric) { return metric->exact_mean; });
-  if (wanted && has_exact_means(cell.draw)) {
+  if (wanted && has_exact_means(cell.draw, scaling.rule)) {
     means = softmax_means(request_of(cell.draw, scaling));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -82,7 +98,7 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       values[i] = logit_reference(metric, cell.draw, scaling);
     } else if (metric.measure_aligned) {
       values[i] = aligned_share(cell.draw);
-    } else if (metric.name == "saturated" && has_exact_means(cell.draw)) {
+    } else if (metric.name == "saturated" && has_exact_means(cell.draw, scaling.rule)) {
       values[i] = saturated_reference(request_of(cell.draw, scaling), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
       values[i] = (*means).*metric.exact_mean;
@@ -93,8 +109,10 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
 
 std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
                                             double level) {
-  if (mode_ == ReferenceMode::kOff || !has_exact_means(cell.draw)) return std::nullopt;
-  const CrossingRequest request{ReferenceRow{cell.draw.keys}, scaling.multiplier, scaling.d_power,
+  if (mode_ == ReferenceMode::kOff || !has_exact_means(cell.draw, scaling.rule))
+    return std::nullopt;
+  const PowerLaw factor = power_law(scaling.rule, cell.draw.keys);
+  const CrossingRequest request{row_of(cell.draw, scaling.rule), factor.multiplier, factor.power,
                                 entry_sd(cell.draw)};
   const double work = table_.pending_work(request);
   if (work > left_) {

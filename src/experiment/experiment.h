@@ -10,7 +10,7 @@
 #include "experiment/entries.h"
 #include "experiment/metric.h"
 #include "experiment/sampler.h"
-#include "experiment/scaling.h"
+#include "experiment/scaling_table.h"
 
 namespace attnscale {
 

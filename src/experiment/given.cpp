@@ -31,19 +31,8 @@ std::optional<std::int64_t> size_of(const Given& given) {
 
 Row logits_of(const Row& scores, const Scaling& scaling, std::optional<std::int64_t> d) {
   Row logits(scores.size());
-  apply_scaling(scaling, d.value_or(1), scores, logits);
+  apply_scaling(scaling.rule, {d.value_or(1), std::ssize(scores)}, {scores}, logits);
   return logits;
-}
-
-// The softmax sums of one row, from a tile in which it is the first of kLanes queries.
-SoftmaxQuery softmax_of(const Row& logits) {
-  Row tile(logits.size() * kLanes);
-  for (std::size_t key = 0; key < logits.size(); ++key) tile[key * kLanes] = logits[key];
-  SoftmaxSums sums;
-  sums.start(1);
-  sums.add_keys(tile, std::ssize(logits));
-  sums.finish();
-  return sums.query(0);
 }
 
 bool all_finite(const Row& numbers) {
@@ -111,10 +100,11 @@ ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, cons
   Row values;
   QueryWeights weights;
   for (const Row& query : logits) {
-    const QueryContext context{multiplier_at(scaling, d), experiment.saturated_above};
-    weights.weigh(query, {}, 0);
-    values.push_back(metric.measure ? metric.measure(softmax_of(query), context)
-                                    : measure_weights(metric, weights, context));
+    const QueryContext context{logit_per_score(scaling.rule, {d, std::ssize(query)},
+                                               *std::max_element(query.begin(), query.end())),
+                               experiment.saturated_above};
+    weights.weigh(query, scaling.rule.weights, 0);
+    values.push_back(measure_weights(metric, weights, context));
   }
   if (all_finite(values)) {
     fill_per_query(std::move(values), row);

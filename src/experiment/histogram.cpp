@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "experiment/expected_logits.h"
+
 namespace attnscale {
 namespace {
 
@@ -23,11 +25,9 @@ double logarithm(double number) {
   return static_cast<double>(std::log(static_cast<long double>(number)));
 }
 
-Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
-  const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
-  double middle = score.mean;
-  apply_scaling(scaling, draw.d, {&middle, 1}, {&middle, 1});
-  const double reach = kExpectedDeviations * score.sd * std::abs(multiplier_at(scaling, draw.d));
+Ends ends_of_logits(const Draw& draw, const ScalingRule& rule) {
+  const double middle = logit_centre(rule, draw);
+  const double reach = kExpectedDeviations * expected_logit_sd(rule, draw);
   return {middle - reach, middle + reach};
 }
 
@@ -44,7 +44,7 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
     case HistogramAxis::kLogit:
       break;
   }
-  const Ends logits = ends_of_logits(cell.draw, scaling);
+  const Ends logits = ends_of_logits(cell.draw, scaling.rule);
   return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
 }
 
@@ -54,8 +54,8 @@ HistogramBins::HistogramBins(const std::string& quantity, const Cell& cell,
                              const Scaling& scaling) {
   const MetricRow* metric = find_metric(quantity);
   const Ends ends = metric                ? ends_of_metric(*metric, cell, scaling)
-                    : quantity == "score" ? ends_of_logits(cell.draw, *find_scaling("none"))
-                                          : ends_of_logits(cell.draw, scaling);
+                    : quantity == "score" ? ends_of_logits(cell.draw, {})
+                                          : ends_of_logits(cell.draw, scaling.rule);
   for (std::size_t i = 0; i <= kHistogramBins; ++i) {
     const double share = static_cast<double>(i) / kHistogramBins;
     shown_edges_.push_back(ends.low + share * (ends.high - ends.low));

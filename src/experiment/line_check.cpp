@@ -163,7 +163,7 @@ std::vector<std::string> check_scaling_names(const Experiment& experiment, std::
     } else if (scaling.name != "none") {
       continue;
     }
-    const double used = multiplier_at(scaling, d);
+    const double used = multiplier_at(scaling.rule, {d, 1});
     if (std::abs(used - named) <= kRounding * named) continue;
     faults.push_back("the scaling " + scaling.name + " of " + experiment.name +
                      " multiplies scores by " + std::to_string(used) +

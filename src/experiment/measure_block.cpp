@@ -1,53 +1,24 @@
 #include "experiment/measure_block.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "experiment/histogram.h"
 
 namespace attnscale {
-
-std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
-  std::vector<const MetricRow*> metrics;
-  std::copy_if(experiment.metrics.begin(), experiment.metrics.end(), std::back_inserter(metrics),
-               [](const MetricRow* row) { return row->kind == MetricKind::kPerQuery; });
-  return metrics;
-}
-
-int logit_powers(const Experiment& experiment) {
-  int powers = 0;
-  for (const MetricRow* row : experiment.metrics) {
-    if (row->kind != MetricKind::kLogitStatistic) continue;
-    powers = std::max(powers, row->name == "logit_kurtosis" ? 4 : 2);
-  }
-  return powers;
-}
-
-double logit_centre(const Scaling& scaling, const Draw& draw) {
-  double centre = score_moments(draw.entries, draw.d, draw.keys).mean;
-  apply_scaling(scaling, draw.d, {&centre, 1}, {&centre, 1});
-  return centre;
-}
 
 BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std::uint64_t seed)
     : experiment_(experiment),
       cell_(cell),
       seed_(seed),
       metrics_(per_query_metrics(experiment)),
-      powers_(logit_powers(experiment)),
-      states_(experiment.scalings.size()) {
-  for (const MetricRow* row : metrics_) {
-    level_ = std::max(level_, row->level);
-    if (row->measure_aligned) aligned_keys_ = aligned_of(cell.draw.entries, cell.draw.keys);
+      holds_scores_(needs_all_logits(experiment)) {
+  for (const Scaling& scaling : experiment.scalings) {
+    scalings_.emplace_back(experiment, cell.draw, scaling.rule);
   }
-  for (std::size_t s = 0; s < states_.size(); ++s) {
-    states_[s].logit_per_score = multiplier_at(experiment.scalings[s], cell.draw.d);
-    states_[s].centre = logit_centre(experiment.scalings[s], cell.draw);
-  }
-  values_.metrics.assign(states_.size(), std::vector<std::vector<double>>(metrics_.size()));
+  values_.metrics.assign(scalings_.size(), std::vector<std::vector<double>>(metrics_.size()));
   values_.complements = values_.metrics;
-  values_.logit_powers.assign(states_.size(),
-                              std::vector<std::vector<double>>(static_cast<std::size_t>(powers_)));
+  const auto powers = static_cast<std::size_t>(logit_powers(experiment));
+  values_.logit_powers.assign(scalings_.size(), std::vector<std::vector<double>>(powers));
 }
 
 const BlockValues* BlockMeasurer::measure(std::int64_t block, const StopSignal& stop) {
@@ -68,82 +39,54 @@ const BlockValues* BlockMeasurer::measure(std::int64_t block, const StopSignal& 
 void BlockMeasurer::start_block(std::int64_t queries) {
   values_.queries = queries;
   const auto size = static_cast<std::size_t>(queries);
-  for (std::size_t s = 0; s < states_.size(); ++s) {
+  for (std::size_t s = 0; s < scalings_.size(); ++s) {
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       values_.metrics[s][m].resize(size);
       if (metrics_[m]->complement) values_.complements[s][m].resize(size);
     }
     for (std::vector<double>& column : values_.logit_powers[s]) column.resize(size);
   }
-  values_.histograms.assign(states_.size() * experiment_.histogram.size(), {});
+  values_.histograms.assign(scalings_.size() * experiment_.histogram.size(), {});
 }
 
 void BlockMeasurer::add_tile(const ScoreTile& tile) {
-  const Draw& draw = cell_.draw;
-  logits_.resize(tile.scores.size());
-  for (std::size_t s = 0; s < states_.size(); ++s) {
-    ScalingState& state = states_[s];
-    if (tile.first_key == 0) {
-      state.softmax.start(tile.queries, level_);
-      state.aligned.start(tile.queries, SoftmaxLevel::kWeights);
-      state.powers.start(tile.queries, powers_);
-    }
-    apply_scaling(experiment_.scalings[s], draw.d, tile.scores, logits_);
+  if (holds_scores_) hold(tile);
+  for (std::size_t s = 0; s < scalings_.size(); ++s) {
+    scalings_[s].add_tile(tile);
     count_tile(s, tile);
-    state.softmax.add_keys(logits_, tile.keys);
-    const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
-    if (aligned > 0) state.aligned.add_keys(logits_, aligned);
-    state.powers.add_keys(logits_, tile.keys, state.centre);
-    if (tile.first_key + tile.keys == draw.keys) {
-      state.softmax.finish();
-      measure_group(tile.first_query, s);
-    }
+    if (tile.first_key + tile.keys < cell_.draw.keys) continue;
+    scalings_[s].measure_group(held(), columns_of(tile, s));
   }
 }
 
-// Measures the queries of a finished group into their places of the block's columns.
-void BlockMeasurer::measure_group(std::int64_t first_query, std::size_t scaling) {
-  const ScalingState& state = states_[scaling];
-  const SoftmaxSums& sums = state.softmax;
-  const QueryContext context{state.logit_per_score, experiment_.saturated_above};
-  std::vector<std::span<double>> columns;
-  const auto group_of = [&](std::vector<double>& column) {
-    return columns.emplace_back(std::span(column).subspan(
-        static_cast<std::size_t>(first_query), static_cast<std::size_t>(sums.queries())));
+// Tiles of one group follow one another as its scores would stand in one tile.
+void BlockMeasurer::hold(const ScoreTile& tile) {
+  if (tile.first_key == 0) {
+    scores_.clear();
+    squared_key_norms_.clear();
+    squared_query_norms_.assign(tile.squared_query_norms.begin(), tile.squared_query_norms.end());
+  }
+  scores_.insert(scores_.end(), tile.scores.begin(), tile.scores.end());
+  squared_key_norms_.insert(squared_key_norms_.end(), tile.squared_key_norms.begin(),
+                            tile.squared_key_norms.end());
+}
+
+// The places of the tile's queries in the block's columns.
+GroupColumns BlockMeasurer::columns_of(const ScoreTile& tile, std::size_t scaling) {
+  const auto place_in = [&](std::vector<double>& column) {
+    return std::span(column).subspan(static_cast<std::size_t>(tile.first_query),
+                                     static_cast<std::size_t>(tile.queries));
   };
+  GroupColumns columns;
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
-    const std::span<double> column = group_of(values_.metrics[scaling][m]);
-    if (metrics_[m]->measure_aligned) {
-      measure_aligned_keys(*metrics_[m], state, column);
-    } else if (metrics_[m]->measure) {
-      metrics_[m]->measure(sums, context, column);
-    } else {
-      std::fill(column.begin(), column.end(), std::numeric_limits<double>::quiet_NaN());
-    }
-    if (!metrics_[m]->complement) continue;
-    metrics_[m]->complement(sums, context, group_of(values_.complements[scaling][m]));
+    columns.metrics.push_back(place_in(values_.metrics[scaling][m]));
+    columns.complements.push_back(
+        metrics_[m]->complement ? place_in(values_.complements[scaling][m]) : std::span<double>());
   }
-  for (std::size_t k = 0; k < values_.logit_powers[scaling].size(); ++k) {
-    const std::span<double> column = group_of(values_.logit_powers[scaling][k]);
-    for (std::int64_t i = 0; i < std::ssize(column); ++i) {
-      column[static_cast<std::size_t>(i)] = state.powers.mean(k, i);
-    }
+  for (std::vector<double>& column : values_.logit_powers[scaling]) {
+    columns.logit_powers.push_back(place_in(column));
   }
-
-  for (std::int64_t i = 0; i < sums.queries(); ++i) {
-    if (is_finite(sums.query(i))) continue;
-    for (const std::span<double> column : columns) {
-      column[static_cast<std::size_t>(i)] = std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-}
-
-void BlockMeasurer::measure_aligned_keys(const MetricRow& metric, const ScalingState& state,
-                                         std::span<double> column) const {
-  for (std::int64_t i = 0; i < std::ssize(column); ++i) {
-    column[static_cast<std::size_t>(i)] =
-        metric.measure_aligned(state.softmax.query(i), state.aligned.query(i));
-  }
+  return columns;
 }
 
 // Counts the scores and logits of a tile where their histograms are asked for.
@@ -152,7 +95,8 @@ void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
     const std::string& quantity = experiment_.histogram[i];
     if (quantity != "score" && quantity != "logit") continue;
     const HistogramBins bins(quantity, cell_, experiment_.scalings[scaling]);
-    const std::span<const double> numbers = quantity == "score" ? tile.scores : logits_;
+    const std::span<const double> numbers =
+        quantity == "score" ? tile.scores : scalings_[scaling].logits();
     const auto stride = static_cast<std::size_t>(padded(tile.queries));
     for (std::size_t start = 0; start < numbers.size(); start += stride) {
       bins.count(numbers.subspan(start, static_cast<std::size_t>(tile.queries)),
@@ -164,7 +108,7 @@ void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
 // Counts the finished columns of metrics where their histograms are asked for.
 void BlockMeasurer::count_metrics() {
   std::size_t place = 0;
-  for (std::size_t s = 0; s < states_.size(); ++s) {
+  for (std::size_t s = 0; s < scalings_.size(); ++s) {
     for (const std::string& quantity : experiment_.histogram) {
       std::vector<std::int64_t>& counts = values_.histograms[place++];
       const auto metric = std::find(metrics_.begin(), metrics_.end(), find_metric(quantity));

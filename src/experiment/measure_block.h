@@ -7,21 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "experiment/measure_scaling.h"
 #include "experiment/plan.h"
-#include "numerics/power_sums.h"
-#include "numerics/softmax.h"
 
 namespace attnscale {
-
-/// The per-query metrics of an experiment, in the order it names them.
-std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
-
-/// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
-int logit_powers(const Experiment& experiment);
-
-/// What the logits of a cell and scaling are measured from: the logit of the expected score, so
-/// that powers of the difference never cancel.
-double logit_centre(const Scaling& scaling, const Draw& draw);
 
 /// What was measured of the queries of one block. Outer index: scaling. Columns have one number per
 /// query; a query with a logit that is not finite has NaN in all of them.
@@ -52,20 +41,11 @@ class BlockMeasurer {
   const BlockValues* measure(std::int64_t block, const StopSignal& stop = nullptr);
 
  private:
-  /// Where the softmax of one scaling stands within the current group of queries.
-  struct ScalingState {
-    double logit_per_score = 0;
-    double centre = 0;
-    SoftmaxSums softmax;
-    SoftmaxSums aligned;  ///< over the aligned keys alone, where a metric asks for them
-    PowerSums powers;
-  };
-
   void start_block(std::int64_t queries);
   void add_tile(const ScoreTile& tile);
-  void measure_group(std::int64_t first_query, std::size_t scaling);
-  void measure_aligned_keys(const MetricRow& metric, const ScalingState& state,
-                            std::span<double> column) const;
+  void hold(const ScoreTile& tile);
+  Scores held() const { return {scores_, squared_query_norms_, squared_key_norms_}; }
+  GroupColumns columns_of(const ScoreTile& tile, std::size_t scaling);
   void count_tile(std::size_t scaling, const ScoreTile& tile);
   void count_metrics();
 
@@ -73,11 +53,11 @@ class BlockMeasurer {
   const Cell& cell_;
   std::uint64_t seed_;
   std::vector<const MetricRow*> metrics_;
-  SoftmaxLevel level_ = SoftmaxLevel::kWeights;
-  int powers_;
-  std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
-  std::vector<ScalingState> states_;
-  std::vector<double> logits_;
+  std::vector<ScalingMeasurer> scalings_;
+  bool holds_scores_;
+  std::vector<double> scores_;  ///< of all keys of the current group, where they are held
+  std::vector<double> squared_query_norms_;
+  std::vector<double> squared_key_norms_;
   BlockValues values_;
 };
 

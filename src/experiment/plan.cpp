@@ -14,6 +14,9 @@ Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw
   Cell cell;
   cell.experiment = experiment;
   cell.draw = draw;
+  const bool needs_them = std::ranges::any_of(
+      asked.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+  if (needs_them) cell.draw.norms = NormRequest::kSquaredNorms;
   cell.queries = asked.queries;
   cell.identity = cell_identity(draw, *asked.sampler);
   cell.block_queries = block_queries(draw.keys, asked.sampler->draws_entries ? draw.d : 1);

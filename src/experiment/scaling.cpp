@@ -1,23 +1,12 @@
 #include "experiment/scaling.h"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
+
+#include "numerics/plain_math.h"
 
 namespace attnscale {
 namespace {
-
-constexpr std::array kScalings{
-    ScalingRow{"none", "the raw score", 1, 0},
-    ScalingRow{"div_sqrt_d", "the transformer's rule (Vaswani et al. 2017, 3.2.1)", 1, -0.5},
-    ScalingRow{"div_d", "as in muP (Yang et al. 2022); a common slip elsewhere", 1, -1},
-};
-
-std::string shortest(double number) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-  return {text.data(), end};
-}
 
 double power_of_d(double d, double power) {
   if (power == 0) return 1;
@@ -28,39 +17,97 @@ double power_of_d(double d, double power) {
       std::pow(static_cast<long double>(d), static_cast<long double>(power)));
 }
 
+double log_of_keys(const ScalingRule& rule, std::int64_t keys) {
+  const double logarithm = plain::log(static_cast<double>(keys));
+  return rule.log_keys_base ? logarithm / plain::log(*rule.log_keys_base) : logarithm;
+}
+
+/// Products of the normalised queries and keys.
+void normalise(Norm norm, std::int64_t d, const Scores& scores, std::span<double> out) {
+  const double factor = norm == Norm::kRms ? static_cast<double>(d) : 1;
+  const std::size_t queries = scores.squared_query_norms.size();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    // Two roots: the product of the squares might overflow.
+    const double lengths =
+        std::sqrt(scores.squared_query_norms[i % queries]) * std::sqrt(scores.squared_key_norms[i]);
+    out[i] = lengths > 0 ? factor * (scores.scores[i] / lengths) : 0;
+  }
+}
+
+void multiply(const ScalingRule& rule, double multiplier, std::span<double> numbers) {
+  const Precision precision = rule.weights.precision;
+  if (precision == Precision::kFloat64) {
+    for (double& number : numbers) number *= multiplier;
+    return;
+  }
+  for (double& number : numbers) {
+    if (rule.scale_order == ScaleOrder::kAfter) number = round_to(precision, number);
+    number = round_to(precision, multiplier * number);
+  }
+}
+
+void bend(double cap, Precision precision, std::span<double> numbers) {
+  for (double& number : numbers) {
+    const double bent = plain::tanh(round_to(precision, number / cap));
+    number = round_to(precision, cap * round_to(precision, bent));
+  }
+}
+
 }  // namespace
 
-std::span<const ScalingRow> scaling_table() {
-  return kScalings;
+ScalingRule changed(ScalingRule start, const ScalingChanges& changes) {
+  ScalingRule rule = start;
+  rule.multiplier *= changes.multiplier.value_or(1);
+  rule.d_power += changes.d_power.value_or(0);
+  rule.query_gain *= changes.gain.value_or(1);
+  rule.key_gain *= changes.key_gain.value_or(changes.gain.value_or(1));
+  if (changes.d) rule.d = changes.d;
+  if (changes.log_keys_base) rule.log_keys_base = changes.log_keys_base;
+  if (changes.softcap) rule.softcap = changes.softcap;
+  if (changes.normaliser) rule.weights.normaliser = {*changes.normaliser, changes.bias.value_or(0)};
+  if (changes.log_keys) rule.log_keys = *changes.log_keys;
+  if (changes.norm) rule.norm = *changes.norm;
+  if (changes.precision) rule.weights.precision = *changes.precision;
+  if (changes.scale_order) rule.scale_order = *changes.scale_order;
+  if (changes.max_shift) rule.weights.max_shift = *changes.max_shift;
+  return rule;
 }
 
-std::optional<Scaling> find_scaling(std::string_view name) {
-  for (const ScalingRow& row : kScalings) {
-    if (row.name == name) return Scaling{std::string(name), {}, row.multiplier, row.d_power};
-  }
-  return std::nullopt;
+double PowerLaw::at(double d) const {
+  return multiplier * power_of_d(d, power);
 }
 
-double multiplier_at(const Scaling& scaling, std::int64_t d) {
-  return scaling.multiplier * power_of_d(static_cast<double>(d), scaling.d_power);
+PowerLaw power_law(const ScalingRule& rule, std::int64_t keys) {
+  PowerLaw law{rule.multiplier * (rule.query_gain * rule.key_gain), rule.d_power};
+  if (rule.log_keys) law.multiplier *= log_of_keys(rule, keys);
+  if (!rule.d) return law;
+  return {law.at(*rule.d), 0};
 }
 
-bool needs_d(const Scaling& scaling) {
-  return scaling.d_power != 0;
+double multiplier_at(const ScalingRule& rule, const ScoreSize& size) {
+  return power_law(rule, size.keys).at(static_cast<double>(size.d));
 }
 
-std::string formula(const Scaling& scaling) {
-  std::string text = scaling.multiplier == 1 ? "q.k" : shortest(scaling.multiplier) + " q.k";
-  if (scaling.d_power == -0.5) return text + " / sqrt(d)";
-  if (scaling.d_power == -1) return text + " / d";
-  if (scaling.d_power != 0) text += " * d^" + shortest(scaling.d_power);
-  return text;
+double logit_per_score(const ScalingRule& rule, const ScoreSize& size, double logit) {
+  const double multiplier = multiplier_at(rule, size);
+  if (!rule.softcap) return multiplier;
+  const double bent = logit / *rule.softcap;
+  return multiplier * ((1 - bent) * (1 + bent));
 }
 
-void apply_scaling(const Scaling& scaling, std::int64_t d, std::span<const double> scores,
+bool needs_d(const ScalingRule& rule) {
+  return (rule.d_power != 0 && !rule.d) || rule.norm == Norm::kRms;
+}
+
+void apply_scaling(const ScalingRule& rule, const ScoreSize& size, const Scores& scores,
                    std::span<double> logits) {
-  const double multiplier = multiplier_at(scaling, d);
-  for (std::size_t i = 0; i < scores.size(); ++i) logits[i] = multiplier * scores[i];
+  if (needs_norms(rule)) {
+    normalise(rule.norm, size.d, scores, logits);
+  } else if (scores.scores.data() != logits.data()) {
+    std::ranges::copy(scores.scores, logits.begin());
+  }
+  multiply(rule, multiplier_at(rule, size), logits);
+  if (rule.softcap) bend(*rule.softcap, rule.weights.precision, logits);
 }
 
 }  // namespace attnscale

@@ -1,50 +1,152 @@
-// The rule that turns a score into a logit. One row of the table is one named scaling; the config,
-// the schema, `attnscale list scalings`, the plan and the table-wide tests all read that table.
+// The rule that turns scores into logits, and what then turns logits into weights. Plain numbers:
+// which rules have a name, and where each comes from, is in scaling_table. Knows nothing of config
+// or samplers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "numerics/query_weights.h"
 
 namespace attnscale {
 
-/// logit = multiplier * d^d_power * score.
-struct Scaling {
-  std::string name;             ///< what the column `scaling` shows
-  std::optional<double> value;  ///< the number of a sweep, for the column `scaling_value`
+struct ScalingRow;
+
+/// What acts on every query and key before their product.
+enum class Norm {
+  kNone,
+  kRms,     ///< divided by the root of its mean square: q.k becomes d cos(q, k)
+  kCosine,  ///< divided by its length: q.k becomes cos(q, k)
+};
+
+/// Whether queries are multiplied before the product or scores after it. Only an emulated precision
+/// tells them apart: after, the score itself must be a number of that precision.
+enum class ScaleOrder { kAfter, kBefore };
+
+/// What a config calls them, in the order of their enums.
+inline constexpr std::array<std::string_view, 3> kNormNames{"none", "rms", "cosine"};
+inline constexpr std::array<std::string_view, 2> kScaleOrderNames{"after", "before"};
+inline constexpr std::array<std::string_view, 4> kPrecisionNames{"float64", "float32", "bfloat16",
+                                                                 "float16"};
+inline constexpr std::array<std::string_view, 3> kNormaliserNames{"softmax", "sink", "sigmoid"};
+
+/// The name of a value of an enum in its list.
+template <typename Enum, std::size_t size>
+constexpr std::string_view name_in(const std::array<std::string_view, size>& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+/// logit = bend(multiplier query_gain key_gain d^d_power log(keys) score), where score is the
+/// product of query and key after their norm, d is the cell's head size or the one that `d` says,
+/// log(keys) stands there with log_keys alone, and bend(x) = softcap tanh(x / softcap).
+struct ScalingRule {
   double multiplier = 1;
   double d_power = 0;
+  std::optional<double> d = std::nullopt;  ///< in place of the cell's head size
+  bool log_keys = false;
+  std::optional<double> log_keys_base = std::nullopt;  ///< of that logarithm; e where not said
+  std::optional<double> softcap = std::nullopt;        ///< above 0
+  Norm norm = Norm::kNone;
+  double query_gain = 1;
+  double key_gain = 1;
+  ScaleOrder scale_order = ScaleOrder::kAfter;
+  WeightRule weights = {};
+
+  friend bool operator==(const ScalingRule&, const ScalingRule&) = default;
+};
+
+/// What a config says beside the scaling it starts from: the factors multiply, powers add, anything
+/// else takes the place of what was there.
+struct ScalingChanges {
+  std::optional<double> multiplier = std::nullopt;
+  std::optional<double> d_power = std::nullopt;
+  std::optional<double> d = std::nullopt;
+  std::optional<double> log_keys_base = std::nullopt;
+  std::optional<double> softcap = std::nullopt;
+  std::optional<double> gain =
+      std::nullopt;  ///< of queries, and of keys where they have none of their own
+  std::optional<double> key_gain = std::nullopt;  ///< only beside `gain`
+  std::optional<NormaliserKind> normaliser = std::nullopt;
+  std::optional<double> bias =
+      std::nullopt;  ///< of the normaliser; only beside one that is not softmax
+  std::optional<bool> log_keys = std::nullopt;
+  std::optional<Norm> norm = std::nullopt;
+  std::optional<Precision> precision = std::nullopt;
+  std::optional<ScaleOrder> scale_order = std::nullopt;
+  std::optional<MaxShift> max_shift = std::nullopt;
+
+  friend bool operator==(const ScalingChanges&, const ScalingChanges&) = default;
+};
+
+/// A scaling of an experiment: its rule, and how the config came to it.
+struct Scaling {
+  std::string name;                     ///< what the column `scaling` shows
+  std::optional<double> value;          ///< the number of a sweep, for the column `scaling_value`
+  ScalingRule rule = {};                ///< all that counts
+  const ScalingRow* like = nullptr;     ///< where it starts from; nullptr: the score itself
+  std::vector<double> parameters = {};  ///< of that row
+  ScalingChanges changes = {};
 
   friend bool operator==(const Scaling&, const Scaling&) = default;
 };
 
-struct ScalingRow {
-  std::string_view name;
-  std::string_view help;  ///< one line, with the source
-  double multiplier;
-  double d_power;
+/// `start` with the changes made.
+ScalingRule changed(ScalingRule start, const ScalingChanges& changes);
+
+/// What a scaling may depend on beside the scores.
+struct ScoreSize {
+  std::int64_t d = 1;
+  std::int64_t keys = 1;  ///< that the query sees
 };
 
-std::span<const ScalingRow> scaling_table();
+/// Scores of some queries, and where the rule has a norm the squared norms of the queries and keys
+/// behind them: squared_query_norms[query] and squared_key_norms[key * queries + query], as the
+/// scores are laid out.
+struct Scores {
+  std::span<const double> scores;
+  std::span<const double> squared_query_norms = {};
+  std::span<const double> squared_key_norms = {};
+};
 
-/// The scaling of that name, or nothing.
-std::optional<Scaling> find_scaling(std::string_view name);
+/// The rule's factor as a power law of the head size: multiplier * d^power.
+struct PowerLaw {
+  double multiplier = 1;
+  double power = 0;
 
-/// What a score is multiplied by at head size d >= 1. The power -1 is correctly rounded; -1/2 is
-/// the quotient of 1 and the rounded root, as it is usually computed, within a unit in the last
-/// place.
-double multiplier_at(const Scaling& scaling, std::int64_t d);
+  /// At head size d >= 1. The power -1 is correctly rounded; -1/2 is the quotient of 1 and the
+  /// rounded root, as it is usually computed, within a unit in the last place.
+  double at(double d) const;
+};
+
+PowerLaw power_law(const ScalingRule& rule, std::int64_t keys);
+
+/// What a score (after its norm) is multiplied by, before a soft-cap bends it.
+double multiplier_at(const ScalingRule& rule, const ScoreSize& size);
+
+/// d logit / d score where the logit is `logit` (after its norm; norms are held). Under a soft-cap
+/// good to a rounding error of the multiplier.
+double logit_per_score(const ScalingRule& rule, const ScoreSize& size, double logit);
 
 /// True where the logit depends on d, so that given scores need one.
-bool needs_d(const Scaling& scaling);
+bool needs_d(const ScalingRule& rule);
 
-/// The formula in full, such as "q.k / sqrt(d)".
-std::string formula(const Scaling& scaling);
+inline bool needs_norms(const ScalingRule& rule) {
+  return rule.norm != Norm::kNone;
+}
 
-/// Logits of `scores`; both spans have one length and may be the same memory.
-void apply_scaling(const Scaling& scaling, std::int64_t d, std::span<const double> scores,
+/// The formula in full, such as "50 tanh(q.k / sqrt(144) / 50)", and what is not softmax in float64
+/// behind it.
+std::string formula(const ScalingRule& rule);
+
+/// Logits of the scores, in the precision of the rule: with scale_order after, the score and the
+/// logit are rounded to it, before only the logit; each step of a soft-cap is rounded. `logits` has
+/// the scores' length and may be their memory. A norm of zero makes logits of zero.
+void apply_scaling(const ScalingRule& rule, const ScoreSize& size, const Scores& scores,
                    std::span<double> logits);
 
 }  // namespace attnscale

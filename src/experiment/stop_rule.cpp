@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "experiment/expected_logits.h"
 #include "experiment/interval.h"
 #include "experiment/logit_statistics.h"
 
@@ -23,7 +24,7 @@ Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const C
   if (metric.kind == MetricKind::kLogitStatistic) {
     const Moments& powers = moments[logit_group(experiment, scaling)];
     const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
-    const double centre = logit_centre(experiment.scalings[scaling], cell.draw);
+    const double centre = logit_centre(experiment.scalings[scaling].rule, cell.draw);
     return logit_statistic(metric, powers, {first, centre});
   }
   const auto metrics = per_query_metrics(experiment);

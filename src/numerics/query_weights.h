@@ -30,7 +30,7 @@ enum class MaxShift { kSubtracted, kNone };
 
 /// How weights are computed.
 struct WeightRule {
-  Normaliser normaliser;
+  Normaliser normaliser = {};
   Precision precision = Precision::kFloat64;
   MaxShift max_shift = MaxShift::kSubtracted;  ///< a sigmoid never subtracts
 

@@ -1,0 +1,37 @@
+#include "experiment/expected_logits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscale {
+namespace {
+
+double expected_squared_norm(const Law& law, double d) {
+  return d * (law.mean * law.mean + law.sd * law.sd);
+}
+
+}  // namespace
+
+double logit_centre(const ScalingRule& rule, const Draw& draw) {
+  ScalingRule exact = rule;
+  exact.weights.precision = Precision::kFloat64;  // in a narrow one the mean may overflow
+  const auto d = static_cast<double>(draw.d);
+  const double score = score_moments(draw.entries, draw.d, draw.keys).mean;
+  const double query_norm = expected_squared_norm(draw.entries.queries, d);
+  const double key_norm = expected_squared_norm(draw.entries.keys, d);
+  double logit = 0;
+  apply_scaling(exact, {draw.d, draw.keys}, {{&score, 1}, {&query_norm, 1}, {&key_norm, 1}},
+                {&logit, 1});
+  return logit;
+}
+
+double expected_logit_sd(const ScalingRule& rule, const Draw& draw) {
+  const double root = std::sqrt(static_cast<double>(draw.d));
+  double sd = score_moments(draw.entries, draw.d, draw.keys).sd;
+  if (rule.norm == Norm::kRms) sd = root;
+  if (rule.norm == Norm::kCosine) sd = 1 / root;
+  sd *= std::abs(multiplier_at(rule, {draw.d, draw.keys}));
+  return rule.softcap ? std::min(sd, *rule.softcap) : sd;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,79 @@
+// One scaling at work: from the scores of a group of queries, tile by tile, to the metrics of each
+// query. What running sums can tell is taken from them as the tiles come, in memory that does not
+// grow with keys; what they cannot (sigmoids, emulated precision, the spectrum of the Jacobian) is
+// weighed query by query from all the group's scores.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "experiment/experiment.h"
+#include "numerics/power_sums.h"
+#include "numerics/query_weights.h"
+#include "numerics/softmax.h"
+
+namespace attnscale {
+
+/// The per-query metrics of an experiment, in the order it names them.
+std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
+
+/// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
+int logit_powers(const Experiment& experiment);
+
+/// True where the metric needs all logits of a query under that rule.
+bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule);
+
+/// The same for any metric and scaling of the experiment.
+bool needs_all_logits(const Experiment& experiment);
+
+/// Keys of a query whose logits are held at once: 8 MB for a group of the fewest queries.
+inline constexpr std::int64_t kMostKeysHeld = std::int64_t{1} << 17;
+
+/// Where the numbers of a group of queries go: columns of its length, the block's part of it.
+struct GroupColumns {
+  std::vector<std::span<double>> metrics;
+  std::vector<std::span<double>> complements;  ///< empty for metrics that have none
+  std::vector<std::span<double>> logit_powers;
+};
+
+class ScalingMeasurer {
+ public:
+  /// `experiment` must outlive the measurer.
+  ScalingMeasurer(const Experiment& experiment, const Draw& draw, const ScalingRule& rule);
+
+  /// Takes the next tile of a group; the first one starts it.
+  void add_tile(const ScoreTile& tile);
+
+  /// Logits of the last tile.
+  std::span<const double> logits() const { return logits_; }
+
+  /// Fills the columns of a group whose tiles have all been added. `scores` are those of all its
+  /// keys, where a metric needs all logits. Of a query whose logits are not finite every number is
+  /// NaN, but for metrics that count such queries.
+  void measure_group(const Scores& scores, const GroupColumns& columns);
+
+ private:
+  void fill_contexts();
+  void measure_sums(std::size_t metric, const GroupColumns& columns) const;
+  void measure_all_logits(const Scores& scores, const GroupColumns& columns);
+  void weigh_query(const Scores& scores, std::int64_t query);
+
+  const ScalingRule& rule_;
+  ScoreSize size_;
+  double saturated_above_;
+  std::vector<const MetricRow*> metrics_;
+  SoftmaxLevel level_ = SoftmaxLevel::kWeights;
+  int powers_;
+  std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
+  double centre_;
+  std::vector<double> logits_;
+  SoftmaxSums softmax_;
+  SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
+  PowerSums power_sums_;
+  std::vector<QueryContext> contexts_;
+  std::vector<double> query_logits_;
+  QueryWeights weights_;
+};
+
+}  // namespace attnscale
