@@ -63,17 +63,11 @@ TEST(Reference, TableFollowsSoftcapsAndSinks) {
   for (const ReferenceRow row :
        {ReferenceRow{8, 30}, ReferenceRow{8, kNoSoftcap, 10}, ReferenceRow{128, 5, 3}}) {
     ReferenceTable table;
-    const SoftmaxIntegrals integrals(row.keys);
     for (double spread = 0.2; spread < 100; spread *= 5.3) {
       SCOPED_TRACE(testing::Message()
                    << row.keys << " " << row.softcap << " " << row.sink << " " << spread);
-      const LogitCurve logit = [&](double z) {
-        if (row.softcap == kNoSoftcap) return LogitPoint{spread * z, spread};
-        const double bent = std::tanh(spread * z / row.softcap);
-        return LogitPoint{row.softcap * bent, spread * (1 - bent * bent)};
-      };
       const SoftmaxReference at = table.at_spread(row, spread);
-      const SoftmaxMeans exact = integrals.curve(logit, row.sink);
+      const SoftmaxMeans exact = softmax_means(normal_law(spread, row.softcap), row.keys, row.sink);
       EXPECT_NEAR(at.top_weight, exact.top_weight, 2e-7);
       EXPECT_NEAR(at.slope, exact.slope, 2e-7);
       EXPECT_NEAR(at.score_slope, exact.score_slope / spread, 2e-7);
@@ -187,6 +181,74 @@ TEST(Reference, PendingWorkIsNothingOnceDone) {
   EXPECT_GT(table.pending_work({64, {8, 30}, 0.125}), 10 * before);
 }
 
+// Given the query's norm a cosine is a normal score over the norm of all d entries of a key; two
+// keys' logits in three dimensions are 2/3 of the multiplier apart on average.
+TEST(Reference, CosinesDoNotDependOnTheSpreadOfEntries) {
+  ReferenceTable table;
+  const ReferenceRequest request{3, {2}, -5, 0.01, ScoreLaw::kCosine};
+  EXPECT_GT(table.pending_work(request), 0);
+  const SoftmaxReference mean = softmax_reference(table, request);
+  EXPECT_NEAR(mean.margin, 10.0 / 3, 1e-8);
+  EXPECT_NEAR(mean.score_slope, -5 * mean.slope, 1e-12);
+  EXPECT_EQ(mean.total_weight, 1);
+  EXPECT_EQ(table.pending_work(request), 0);
+  EXPECT_FALSE(saturated_reference(request, 0.9));
+}
+
+// E sigma(x) = 1/2 and E[p] summed over n keys is n / 2 for any law symmetric about 0.
+TEST(Reference, UnbiasedSigmoidsAddUpToHalfTheKeys) {
+  ReferenceTable table;
+  for (const std::int64_t keys : {1, 8, 10000}) {
+    const ReferenceRow row{keys, kNoSoftcap, kNoSink, 0.0};
+    const auto n = static_cast<double>(keys);
+    EXPECT_NEAR(softmax_reference(table, {16, row, 0.25}).total_weight, n / 2, 1e-6 * n);
+    EXPECT_NEAR(softmax_reference(table, {16, row, 0.25, 1, ScoreLaw::kCosine}).total_weight, n / 2,
+                1e-6 * n);
+  }
+}
+
+TEST(Reference, TotalWeightIsWhatTheSinkLeaves) {
+  ReferenceTable table;
+  const SoftmaxReference mean = softmax_reference(table, {64, {8, kNoSoftcap, 0.5}, 0.125});
+  EXPECT_NEAR(mean.total_weight + mean.sink_weight, 1, 1e-7);
+  EXPECT_LT(mean.total_weight, 1 - 0.01);
+}
+
+// Softcapped normal entries at d = 2: the score is Laplace(0, 1), so that E tanh^2 is an integral
+// in one dimension, by Simpson's rule here (error 1e-10).
+TEST(Reference, MomentsOfSoftcappedLogitsFollowTheLaplaceLawAtTwoNumbers) {
+  for (const double cap : {0.5, 3.0, 50.0}) {
+    const int steps = 40000;
+    const double reach = 40;
+    double second = 0;
+    double fourth = 0;
+    for (int i = 0; i <= steps; ++i) {
+      const double x = reach * i / steps;
+      const double simpson = i == 0 || i == steps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+      const double weight = simpson * (reach / steps / 3) * std::exp(-x);
+      const double logit = cap * std::tanh(2 * x / cap);
+      second += weight * std::pow(logit, 2);
+      fourth += weight * std::pow(logit, 4);
+    }
+    const LogitMoments moments = logit_moments_reference({2, {8, cap}, -2});
+    EXPECT_NEAR(moments.sd / std::sqrt(second), 1, 1e-7) << cap;
+    EXPECT_NEAR(moments.kurtosis.value() / (fourth / (second * second)), 1, 1e-7) << cap;
+  }
+}
+
+// 3 + 6 / d of normal entries, 3 d / (d + 2) of cosines; a cap far above changes neither.
+TEST(Reference, MomentsOfStraightLogitsHaveTheirClosedForms) {
+  for (const double cap : {kNoSoftcap, 1e7}) {
+    const LogitMoments normal = logit_moments_reference({16, {8, cap}, 0.5, 3});
+    EXPECT_NEAR(normal.sd, 6, 1e-7);
+    EXPECT_NEAR(normal.kurtosis.value(), 3 + 6.0 / 16, 1e-7);
+    const LogitMoments cosine = logit_moments_reference({16, {8, cap}, 10, 3, ScoreLaw::kCosine});
+    EXPECT_NEAR(cosine.sd, 2.5, 1e-7);
+    EXPECT_NEAR(cosine.kurtosis.value(), 48.0 / 18, 1e-7);
+  }
+  EXPECT_FALSE(logit_moments_reference({16, {8}, 0}).kurtosis);
+}
+
 TEST(Reference, ManyKeysStayInOrder) {
   ReferenceTable table;
   const SoftmaxReference mean = softmax_reference(table, {64, {100000}, 0.125});
@@ -201,8 +263,10 @@ TEST(Reference, ManyKeysStayInOrder) {
 TEST(Reference, CallsNoLibraryFunctionWhoseBitsDependOnTheMachine) {
   const std::regex call(
       R"((std::|[^:\w])(exp|expm1|log|log1p|pow|sin|cos|tanh|asinh|erfc?|tgamma)\()");
-  for (const char* const file : {"numerics/plain_math.cpp", "numerics/quadrature.cpp",
-                                 "numerics/softmax_integrals.cpp", "experiment/reference.cpp"}) {
+  for (const char* const file :
+       {"numerics/key_grid.cpp", "numerics/law_integrals.cpp", "numerics/logit_law.cpp",
+        "numerics/plain_math.cpp", "numerics/quadrature.cpp", "numerics/softmax_integrals.cpp",
+        "numerics/top_key_terms.cpp", "experiment/reference.cpp"}) {
     std::ifstream source(std::string(ATTNSCALE_SOURCE_DIR) + "/src/" + file);
     ASSERT_TRUE(source) << file;
     for (std::string line; std::getline(source, line);) {

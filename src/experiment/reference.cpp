@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <limits>
 #include <span>
 
 #include "numerics/plain_math.h"
@@ -15,8 +15,10 @@ namespace {
 // Intervals are fixed, so that no value depends on what else was asked.
 constexpr double kPanelWidth = 1;
 constexpr int kPanelPoints = 10;  // and one more for every factor e of keys, which sharpen the bend
+constexpr int kFewerPanelPoints = 4;  // at most, one for each panel from spread 0: all flattens out
 constexpr int kMostPanelPoints = 96;
-constexpr double kLargestLastCoefficient = 3e-8;
+// The error of the polynomial was a sixth of its last coefficients at most, mostly far less.
+constexpr double kLargestLastCoefficient = 2e-7;
 
 /// No table is made for logits further apart: their squares must not overflow.
 constexpr double kMostSpread = 1e100;
@@ -24,8 +26,14 @@ constexpr double kMostSpread = 1e100;
 constexpr double kFirstD = 1;
 constexpr double kLastD = 1e12;
 
-int panel_points(std::int64_t keys) {
-  return kPanelPoints + static_cast<int>(plain::log(static_cast<double>(keys)));
+int panel_points(std::int64_t keys, int index) {
+  return kPanelPoints + static_cast<int>(plain::log(static_cast<double>(keys))) -
+         std::min(index, kFewerPanelPoints);
+}
+
+double spread_at(double panel) {
+  const double w = kPanelWidth * panel;
+  return 0.5 * (plain::exp(w) - plain::exp(-w));
 }
 
 int panel_of(double spread) {
@@ -33,25 +41,32 @@ int panel_of(double spread) {
 }
 
 bool is_linear(const ReferenceRow& row) {
-  return row.softcap == kNoSoftcap && row.sink == kNoSink;
+  return row.softcap == kNoSoftcap && row.sink == kNoSink && !row.sigmoid_bias;
 }
 
-/// cap tanh(spread score / cap).
-LogitCurve softcap_curve(double spread, double cap) {
-  if (cap == kNoSoftcap)
-    return [spread](double score) { return LogitPoint{spread * score, spread}; };
-  return [spread, cap](double score) {
-    const double bent = plain::tanh(spread * score / cap);
-    return LogitPoint{cap * bent, spread * (1 - bent) * (1 + bent)};
-  };
+SoftmaxMeans means_of(const ReferenceRow& row, const LogitLaw& law) {
+  return row.sigmoid_bias ? sigmoid_means(law, row.keys, *row.sigmoid_bias)
+                          : softmax_means(law, row.keys, row.sink);
+}
+
+double total_weight(const ReferenceRow& row, const SoftmaxMeans& means) {
+  return row.sigmoid_bias ? means.total_weight : 1 - means.sink_weight;
+}
+
+/// Multiplications for the means at one spread.
+double work_at_spread(const ReferenceRow& row, double spread) {
+  if (is_linear(row)) return SoftmaxIntegrals::linear_work(row.keys);
+  constexpr double kScores = 19;  // from the lowest to the highest
+  const double range = std::min(kScores * spread, 2 * row.softcap);
+  return row.sigmoid_bias ? one_key_work(range) : softmax_means_work(range, row.keys);
 }
 
 double spread_per_norm(const ReferenceRequest& request) {
   return std::abs(request.multiplier) * request.entry_sd;
 }
 
-bool is_plain_pair(const ReferenceRow& row) {
-  return row.keys == 2 && is_linear(row);
+bool is_plain_pair(const ReferenceRequest& request) {
+  return request.row.keys == 2 && is_linear(request.row) && request.law == ScoreLaw::kNormal;
 }
 
 /// True where the last coefficients of every column are below the accuracy wanted.
@@ -59,7 +74,8 @@ bool has_converged(std::span<const std::vector<double>> columns) {
   for (const auto& coefficients : columns) {
     const std::size_t n = coefficients.size();
     const double last = std::max(std::abs(coefficients[n - 1]), std::abs(coefficients[n - 2]));
-    if (last > kLargestLastCoefficient) return false;
+    const double scale = std::max(1.0, std::abs(coefficients[0]));
+    if (last > kLargestLastCoefficient * scale) return false;
   }
   return true;
 }
@@ -91,29 +107,38 @@ ReferenceRequest at_d(const CrossingRequest& request, double log_d) {
           request.entry_sd};
 }
 
+double mean_top_weight(ReferenceTable& table, const ReferenceRequest& request) {
+  const QuadratureRule& norms = table.norms(request.d);
+  const double per_norm = spread_per_norm(request);
+  double mean = 0;
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    mean += norms.weight[i] * table.top_weight_at_spread(request.row, per_norm * norms.node[i]);
+  }
+  return mean;
+}
+
 }  // namespace
 
-ReferenceTable::Panel ReferenceTable::make_panel(const SoftmaxIntegrals& integrals,
-                                                 const ReferenceRow& row, int index) {
+ReferenceTable::Panel ReferenceTable::make_panel(const Row& row, const ReferenceRow& key,
+                                                 int index) {
   // More points until the last coefficients say that the polynomial has converged.
-  for (int points = panel_points(row.keys);; points *= 2) {
-    const Panel panel = make_panel(integrals, row, index, points);
+  for (int points = panel_points(key.keys, index);; points *= 2) {
+    const Panel panel = make_panel(row, key, index, points);
     if (points >= kMostPanelPoints || has_converged(panel)) return panel;
   }
 }
 
-ReferenceTable::Panel ReferenceTable::make_panel(const SoftmaxIntegrals& integrals,
-                                                 const ReferenceRow& row, int index, int points) {
+ReferenceTable::Panel ReferenceTable::make_panel(const Row& row, const ReferenceRow& key, int index,
+                                                 int points) {
   std::array<std::vector<double>, kColumns> values;
   for (const double point : chebyshev_points(points)) {
-    const double w = kPanelWidth * (index + 0.5 * (1 + point));
-    const double spread = 0.5 * (plain::exp(w) - plain::exp(-w));
-    const SoftmaxMeans means = is_linear(row)
-                                   ? integrals.linear(spread)
-                                   : integrals.curve(softcap_curve(spread, row.softcap), row.sink);
+    const double spread = spread_at(index + 0.5 * (1 + point));
+    const SoftmaxMeans means =
+        row.linear ? row.linear->linear(spread) : means_of(key, normal_law(spread, key.softcap));
     const std::array<double, kColumns> column{
-        means.top_weight, means.slope,           means.score_slope / spread, means.sum_p2,
-        means.entropy,    means.margin / spread, means.sink_weight,          means.sink_entropy};
+        means.top_weight,  means.slope,        means.score_slope / spread,
+        means.sum_p2,      means.entropy,      means.margin / spread,
+        means.sink_weight, means.sink_entropy, total_weight(key, means)};
     for (std::size_t c = 0; c < kColumns; ++c) values[c].push_back(column[c]);
   }
   Panel panel;
@@ -121,43 +146,79 @@ ReferenceTable::Panel ReferenceTable::make_panel(const SoftmaxIntegrals& integra
   return panel;
 }
 
-SoftmaxReference ReferenceTable::at_spread(const ReferenceRow& row, double spread) {
+ReferenceTable::Place ReferenceTable::place_of(const ReferenceRow& row, double spread) {
   auto place = rows_.find(row);
   if (place == rows_.end()) {
-    place = rows_.emplace(row, Row{SoftmaxIntegrals(row.keys), {}}).first;
+    place = rows_.emplace(row, Row{}).first;
+    if (is_linear(row)) place->second.linear.emplace(row.keys);
   }
   const double w = plain::asinh(spread) / kPanelWidth;
-  const int index = panel_of(spread);
+  const auto index = static_cast<int>(w);
   auto& panels = place->second.panels;
   auto found = panels.find(index);
   if (found == panels.end()) {
-    found = panels.emplace(index, make_panel(place->second.integrals, row, index)).first;
+    found = panels.emplace(index, make_panel(place->second, row, index)).first;
   }
-  const double x = 2 * (w - index) - 1;
+  return {found->second, 2 * (w - index) - 1};
+}
+
+SoftmaxReference ReferenceTable::at_spread(const ReferenceRow& row, double spread) {
+  const Place place = place_of(row, spread);
   std::array<double, kColumns> column{};
-  for (std::size_t c = 0; c < kColumns; ++c) column[c] = chebyshev_value(found->second[c], x);
-  return {column[0], column[1], column[2], column[3], column[4], column[5], column[6], column[7]};
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    column[c] = chebyshev_value(place.panel[c], place.x);
+  }
+  return {column[0], column[1], column[2], column[3], column[4],
+          column[5], column[6], column[7], column[8]};
+}
+
+double ReferenceTable::top_weight_at_spread(const ReferenceRow& row, double spread) {
+  const Place place = place_of(row, spread);
+  return chebyshev_value(place.panel[0], place.x);
+}
+
+const SoftmaxReference& ReferenceTable::of_cosines(const ReferenceRow& row, double d,
+                                                   double multiplier) {
+  const std::tuple key(row, d, multiplier);
+  const auto found = cosines_.find(key);
+  if (found != cosines_.end()) return found->second;
+  const SoftmaxMeans means = means_of(row, cosine_law(d, std::abs(multiplier), row.softcap));
+  const SoftmaxReference reference{means.top_weight,
+                                   means.slope,
+                                   multiplier < 0 ? -means.score_slope : means.score_slope,
+                                   means.sum_p2,
+                                   means.entropy,
+                                   means.margin,
+                                   means.sink_weight,
+                                   means.sink_entropy,
+                                   total_weight(row, means)};
+  return cosines_.emplace(key, reference).first->second;
+}
+
+const QuadratureRule& ReferenceTable::norms(double d) {
+  const auto found = norms_.find(d);
+  return found != norms_.end() ? found->second : norms_.emplace(d, chi_rule(d)).first->second;
 }
 
 double ReferenceTable::pending_work(const ReferenceRow& row, double least_spread,
                                     double most_spread) const {
   if (!(most_spread < kMostSpread)) return std::numeric_limits<double>::infinity();
-  const int first = panel_of(least_spread);
-  const int last = panel_of(most_spread);
   const auto place = rows_.find(row);
-  int missing = last - first + 1;
-  if (place != rows_.end()) {
-    const auto& panels = place->second.panels;
-    missing -= static_cast<int>(std::distance(panels.lower_bound(first), panels.upper_bound(last)));
+  double work = 0;
+  for (int index = panel_of(least_spread); index <= panel_of(most_spread); ++index) {
+    if (place != rows_.end() && place->second.panels.contains(index)) continue;
+    work += panel_points(row.keys, index) * work_at_spread(row, spread_at(index + 1));
   }
-  if (missing == 0) return 0;
-  const double each = place != rows_.end() ? place->second.integrals.linear_work()
-                                           : SoftmaxIntegrals(row.keys).linear_work();
-  const double shape = is_linear(row) ? 1 : SoftmaxIntegrals::kCurveWork;
-  return missing * panel_points(row.keys) * each * shape;
+  return work;
 }
 
 double ReferenceTable::pending_work(const ReferenceRequest& request) const {
+  if (request.law == ScoreLaw::kCosine) {
+    if (cosines_.contains({request.row, request.d, request.multiplier})) return 0;
+    const double range = 2 * std::min(std::abs(request.multiplier), request.row.softcap);
+    return request.row.sigmoid_bias ? one_key_work(range)
+                                    : softmax_means_work(range, request.row.keys);
+  }
   const QuadratureRule norms = chi_rule(request.d);
   const double per_norm = spread_per_norm(request);
   return pending_work(request.row, per_norm * norms.node.front(), per_norm * norms.node.back());
@@ -177,7 +238,10 @@ double ReferenceTable::pending_work(const CrossingRequest& request) const {
 }
 
 SoftmaxReference softmax_reference(ReferenceTable& table, const ReferenceRequest& request) {
-  const QuadratureRule norms = chi_rule(request.d);
+  if (request.law == ScoreLaw::kCosine) {
+    return table.of_cosines(request.row, request.d, request.multiplier);
+  }
+  const QuadratureRule& norms = table.norms(request.d);
   const double per_norm = spread_per_norm(request);
   SoftmaxReference mean{};
   for (std::size_t i = 0; i < norms.size(); ++i) {
@@ -192,12 +256,37 @@ SoftmaxReference softmax_reference(ReferenceTable& table, const ReferenceRequest
     mean.margin += weight * spread * at.margin;
     mean.sink_weight += weight * at.sink_weight;
     mean.sink_entropy += weight * at.sink_entropy;
+    mean.total_weight += weight * at.total_weight;
   }
   return mean;
 }
 
+LogitMoments logit_moments_reference(const ReferenceRequest& request) {
+  const double d = request.d;
+  const bool is_cosine = request.law == ScoreLaw::kCosine;
+  const double size = std::abs(request.multiplier) * (is_cosine ? 1 : request.entry_sd);
+  if (size == 0) return {0, std::nullopt};
+  const double cap = request.row.softcap;
+  if (cap == kNoSoftcap) {
+    return is_cosine ? LogitMoments{size / std::sqrt(d), 3 * d / (d + 2)}
+                     : LogitMoments{size * std::sqrt(d), 3 + 6 / d};
+  }
+  EvenMoments mean{};
+  if (is_cosine) {
+    mean = even_moments(cosine_law(d, size, cap));
+  } else {
+    const QuadratureRule norms = chi_rule(d);
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      const EvenMoments at = even_moments(normal_law(size * norms.node[i], cap));
+      mean.second += norms.weight[i] * at.second;
+      mean.fourth += norms.weight[i] * at.fourth;
+    }
+  }
+  return {std::sqrt(mean.second), mean.fourth / (mean.second * mean.second)};
+}
+
 std::optional<double> saturated_reference(const ReferenceRequest& request, double threshold) {
-  if (!is_plain_pair(request.row)) return std::nullopt;
+  if (!is_plain_pair(request)) return std::nullopt;
   if (threshold < 0.5) return 1;
   if (threshold >= 1) return 0;
   const double gap = plain::log(threshold / (1 - threshold));
@@ -205,7 +294,7 @@ std::optional<double> saturated_reference(const ReferenceRequest& request, doubl
 }
 
 std::optional<double> median_top_weight_reference(const ReferenceRequest& request) {
-  if (!is_plain_pair(request.row)) return std::nullopt;
+  if (!is_plain_pair(request)) return std::nullopt;
   const QuadratureRule norms = chi_rule(request.d);
   const double per_norm = spread_per_norm(request);
   double low = 0;
@@ -219,30 +308,35 @@ std::optional<double> median_top_weight_reference(const ReferenceRequest& reques
 
 std::optional<double> exact_crossing(ReferenceTable& table, const CrossingRequest& request,
                                      double level) {
-  const auto above_level = [&](double log_d) {
-    return softmax_reference(table, at_d(request, log_d)).top_weight - level;
-  };
-  // Walk up in d until the sign changes.
-  constexpr int kSteps = 24;
-  double low = plain::log(kFirstD);
   const double last = last_log_d(request);
-  if (last <= low) return std::nullopt;
-  double at_low = above_level(low);
-  double high = low;
-  double at_high = at_low;
-  for (int step = 1; step <= kSteps; ++step) {
-    high = last * step / kSteps;  // the first d is 1, its logarithm 0
-    at_high = above_level(high);
-    if ((at_low > 0) != (at_high > 0)) break;
-    low = high;
-    at_low = at_high;
+  const double first = plain::log(kFirstD);
+  if (last <= first) return std::nullopt;
+  const auto above_level = [&](double log_d) {
+    return mean_top_weight(table, at_d(request, log_d)) - level;
+  };
+  // Walk up in d until the sign changes, in steps that all levels share.
+  constexpr int kSteps = 24;
+  std::vector<double>& walk = table.walk(request);
+  const auto log_d_of = [&](std::size_t step) {
+    return first + (last - first) * static_cast<double>(step) / kSteps;
+  };
+  std::size_t step = 0;
+  for (;; ++step) {
+    if (step > kSteps) return std::nullopt;
+    if (step == walk.size()) {
+      walk.push_back(mean_top_weight(table, at_d(request, log_d_of(step))));
+    }
+    if ((walk[step] > level) != (walk[0] > level)) break;
   }
-  if ((at_low > 0) == (at_high > 0)) return std::nullopt;
+  double low = log_d_of(step - 1);
+  double at_low = walk[step - 1] - level;
+  double high = log_d_of(step);
+  double at_high = walk[step] - level;
 
   // False position with the Illinois correction: the end that stays loses half its value.
   constexpr double kClose = 1e-11;
   int stayed = 0;
-  for (int step = 0; step < 100 && high - low > kClose; ++step) {
+  for (int turn = 0; turn < 100 && high - low > kClose; ++turn) {
     const double middle = (low * at_high - high * at_low) / (at_high - at_low);
     const double value = above_level(middle);
     if (std::abs(value) < 1e-15) return plain::exp(middle);

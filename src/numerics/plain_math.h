@@ -64,8 +64,9 @@ inline double log(double x) {
   // x = 2^k m with m in [sqrt(1/2), sqrt(2)).
   constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e667f3bcdULL;
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  const auto k = static_cast<std::int64_t>(bits - kSqrtHalf) >> 52;
-  const double m = std::bit_cast<double>(bits - (static_cast<std::uint64_t>(k) << 52));
+  constexpr std::uint64_t kBias = 1023;
+  const auto biased = (bits - kSqrtHalf + (kBias << 52)) >> 52;  // k + kBias
+  const double m = std::bit_cast<double>(bits - ((biased - kBias) << 52));
   // log m = 2 atanh((m - 1) / (m + 1)); the argument is below 0.1716.
   const double f = (m - 1) / (m + 1);
   const double f2 = f * f;
@@ -80,7 +81,9 @@ inline double log(double x) {
   series = series * f2 + 1.0 / 7;
   series = series * f2 + 1.0 / 5;
   series = series * f2 + 1.0 / 3;
-  const double power = static_cast<double>(k);
+  // Vectors of older machines convert no 64-bit integers: the bits of 2^52 + biased.
+  constexpr std::uint64_t kTwo52 = 0x4330000000000000ULL;
+  const double power = std::bit_cast<double>(kTwo52 | biased) - (0x1p52 + 1023);
   return power * kLn2High + (2 * f + (2 * f * f2 * series + power * kLn2Low));
 }
 

@@ -9,11 +9,14 @@ namespace attnscale {
 
 QuadratureRule gauss_legendre(int points) {
   QuadratureRule rule;
-  for (int i = 0; i < points; ++i) {
+  for (int i = 0; 2 * i < points; ++i) {
     // Newton's method on the Legendre polynomial, from Tricomi's first guess.
+    constexpr int kMostSteps = 8;
+    constexpr double kClose = 1e-9;  // a step squares the error
     double x = -plain::cos_pi((i + 0.75) / (points + 0.5));
     double derivative = 0;
-    for (int step = 0; step < 8; ++step) {
+    double move = 1;
+    for (int step = 0; step < kMostSteps && std::abs(move) > kClose; ++step) {
       double previous = 1;
       double value = x;
       for (int k = 2; k <= points; ++k) {
@@ -22,9 +25,14 @@ QuadratureRule gauss_legendre(int points) {
         value = next;
       }
       derivative = points * (x * value - previous) / (x * x - 1);
-      x -= value / derivative;
+      move = value / derivative;
+      x -= move;
     }
     rule.add(x, 2 / ((1 - x * x) * derivative * derivative));
+  }
+  // The other half is its mirror image.
+  for (std::size_t i = static_cast<std::size_t>(points / 2); i-- > 0;) {
+    rule.add(-rule.node[i], rule.weight[i]);
   }
   return rule;
 }

@@ -16,44 +16,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <vector>
 
 #include "numerics/quadrature.h"
+#include "numerics/top_key_terms.h"
 
 namespace attnscale {
 
-/// A logit and its derivative with respect to the standard normal score it came from.
-struct LogitPoint {
-  double logit;
-  double derivative;
-};
-
-/// A logit as a smooth, nondecreasing function of a standard normal score.
-using LogitCurve = std::function<LogitPoint(double score)>;
-
-/// Expectations over the scores of one query. With a sink, weights are e^logit / (sum of e^logit
-/// over keys + e^sink); the sink is no key: it is never the top and not in sum_p2 or entropy.
-struct SoftmaxMeans {
-  double top_weight;    ///< E[p] of the top key
-  double slope;         ///< E[p (1 - p)] of the top key
-  double score_slope;   ///< E[p (1 - p) dlogit/dscore] of the top key
-  double sum_p2;        ///< E[sum p^2] over keys
-  double entropy;       ///< E[-sum p ln p] over keys, nats
-  double margin;        ///< E[top logit - next logit]
-  double mean_logit;    ///< E[sum p logit] over keys
-  double total_weight;  ///< E[sum p] over keys: 1 without a sink, which checks the quadrature
-  double sink_weight;   ///< E[p_sink]: 1 - total_weight
-  double sink_entropy;  ///< E[-p_sink ln p_sink], nats
-};
-
-/// No sink: its weight is e^-infinity.
-inline constexpr double kNoSink = -std::numeric_limits<double>::infinity();
-
-/// The means for a fixed number of keys. What depends on the keys alone is prepared once. Holds no
-/// mutable state. Absolute error (relative to the spread for margin and mean_logit) below 5e-8 for
-/// linear() and 1e-7 for curve().
+/// The means for a fixed number of keys, of logits spread * score. What depends on the keys alone
+/// is prepared once. Holds no mutable state. Absolute error (relative to the spread for margin and
+/// mean_logit) below 5e-8.
 class SoftmaxIntegrals {
  public:
   /// keys is in [2, 2^31].
@@ -63,13 +35,8 @@ class SoftmaxIntegrals {
   /// depend on where the top one is.
   SoftmaxMeans linear(double spread) const;
 
-  /// Logits of any curve, a soft-cap for one.
-  SoftmaxMeans curve(const LogitCurve& logit, double sink = kNoSink) const;
-
-  /// Multiplications that linear() needs, about 1e9 of which take a second; curve() needs about
-  /// kCurveWork times as many.
-  double linear_work() const;
-  static constexpr double kCurveWork = 80;
+  /// Multiplications that linear() needs, about 1e9 of which take a second.
+  static double linear_work(std::int64_t keys);
 
  private:
   struct TopScore {
@@ -85,8 +52,9 @@ class SoftmaxIntegrals {
   // Phi^(n-1) (1 - Phi).
   double normal_margin_ = 0;
   std::vector<TopScore> tops_;
-  QuadratureRule laplace_;  // for t, weights without e^-t
-  QuadratureRule shallow_;  // for the distance to another key
+  std::vector<double> log_t_;   // nodes for Laplace's t
+  std::vector<double> t_step_;  // their weights in log t
+  QuadratureRule shallow_;      // for the distance to another key
   QuadratureRule deep_;
 };
 

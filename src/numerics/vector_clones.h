@@ -1,0 +1,11 @@
+// Lets a function of plain loops use the widest vectors of the machine it runs on.
+#pragma once
+
+/// Before a function's definition: the compiler makes one version for each instruction set, and the
+/// loader picks one. Only for loops whose steps do not depend on each other: nothing is fused
+/// (-ffp-contract=off) and no sum changes its order, so that every version gives the same bits.
+#if defined(__x86_64__) && defined(__gnu_linux__)
+#define ATTNSCALE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ATTNSCALE_VECTOR_CLONES
+#endif
