@@ -92,14 +92,18 @@ double fraction_apart(const QuadratureRule& norms, double per_norm, double gap) 
 
 /// log d up to which crossings are looked for. Under a soft-cap d ends where the uncapped logits
 /// have kSaturatedCaps times its spread: nearly all logits are then at the cap or at minus the cap,
-/// and the mean no longer moves.
+/// and the mean no longer moves. Beside a sink or in a sigmoid, where a spread costs the more the
+/// larger it is, d ends at kMostBentSpread.
 double last_log_d(const CrossingRequest& request) {
   constexpr double kSaturatedCaps = 64;
+  constexpr double kMostBentSpread = 128;
   const double last = plain::log(kLastD);
   const double growth = request.d_power + 0.5;
   const double per_norm = std::abs(request.multiplier) * request.entry_sd;
-  if (request.row.softcap == kNoSoftcap || growth <= 0 || per_norm == 0) return last;
-  return std::min(last, plain::log(kSaturatedCaps * request.row.softcap / per_norm) / growth);
+  if (is_linear(request.row) || growth <= 0 || per_norm == 0) return last;
+  const double most =
+      request.row.softcap == kNoSoftcap ? kMostBentSpread : kSaturatedCaps * request.row.softcap;
+  return std::min(last, plain::log(most / per_norm) / growth);
 }
 
 ReferenceRequest at_d(const CrossingRequest& request, double log_d) {

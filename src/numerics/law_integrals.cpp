@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "numerics/key_grid.h"
@@ -55,6 +56,7 @@ class RunningSums {
     const std::span<const double> log_t(log_t_.data() + offset, points);
     const std::size_t nodes = panel.nodes.size();
     functions_.resize(nodes * row);
+    weights_.resize(nodes);
     for (std::size_t j = 0; j < nodes; ++j) {
       fill_other_key(log_t, panel.nodes[j].logit, functions_.data() + j * row, points);
     }
@@ -64,20 +66,18 @@ class RunningSums {
       if (!(node.top_weight > kNoWeight)) continue;
       start(offset, points);
       for (std::size_t j = 0; j < nodes; ++j) {
-        add_weighted({functions_.data() + j * row, row}, rule.below(i, j) * panel.nodes[j].mass,
-                     below_.data());
+        weights_[j] = rule.below(i, j) * panel.nodes[j].mass;
       }
+      add_weighted(functions_.data(), row, weights_, below_);
       const Window own = window(node.logit, node.logit);
       const auto skip = static_cast<std::size_t>(own.first - wide.first);
       terms.add({node.top_weight, node.logit, node.derivative}, log_t.subspan(skip, own.size()),
                 {step_.data(), own.size()}, {below_.data() + skip, points}, node.below, means);
     }
-    for (std::size_t j = 0; j < nodes; ++j) {
-      for (std::size_t f = 0; f < OtherSums::kFunctions; ++f) {
-        add_weighted({functions_.data() + j * row + f * points, points},
-                     rule.weight(j) * panel.nodes[j].mass,
-                     sums_.data() + f * log_t_.size() + offset);
-      }
+    for (std::size_t j = 0; j < nodes; ++j) weights_[j] = rule.weight(j) * panel.nodes[j].mass;
+    for (std::size_t f = 0; f < OtherSums::kFunctions; ++f) {
+      add_weighted(functions_.data() + f * points, row, weights_,
+                   std::span(sums_).subspan(f * log_t_.size() + offset, points));
     }
   }
 
@@ -94,7 +94,7 @@ class RunningSums {
   Window all_;
   std::vector<double> log_t_, step_;
   std::vector<double> sums_;  // a row over all log t for each function
-  std::vector<double> functions_, below_;
+  std::vector<double> functions_, weights_, below_;
 };
 
 /// What no weight rule changes.
@@ -162,12 +162,12 @@ EvenMoments even_moments(const LogitLaw& law) {
 
 double softmax_means_work(double logit_range, std::int64_t keys) {
   const double points = (kRightLog - kLeftLog + plain::log(static_cast<double>(keys))) / kStep;
-  constexpr double kEach = 24;  // multiplications of a node at a log t: its sums and integrands
+  constexpr double kEach = 40;  // multiplications of a node at a log t: its sums and integrands
   return key_grid_nodes(logit_range) * points * kEach;
 }
 
 double one_key_work(double logit_range) {
-  constexpr double kEach = 100;
+  constexpr double kEach = 400;
   return key_grid_nodes(logit_range) * kEach;
 }
 

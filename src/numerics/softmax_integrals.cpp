@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kDeepest = 40;      // e^-40 is nothing beside 1: deeper keys carry no weight
 constexpr double kScoreReach = 8.5;  // P(score < -8.5) is 1e-17
-constexpr double kLanes = 4;         // numbers that one instruction multiplies
+constexpr double kLanes = 2;         // multiplications that take as long as one alone
 constexpr double kSmallSpread = 1;   // below it, the normal law sets the scale of distances
 constexpr double kLogNothing = -30;  // e^-30 is 1e-13
 
@@ -129,12 +129,13 @@ SoftmaxMeans SoftmaxIntegrals::linear(double spread) const {
   TopKeyTerms terms(keys_, kNoSink);
   SoftmaxMeans means{};
   std::vector<double> sums(row);
+  std::vector<double> weights(rule.size());
   for (const TopScore& top : tops_) {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (std::size_t j = 0; j < other.size(); ++j) {
-      const double density = plain::normal_density(top.score - other.node[j]);
-      add_weighted({functions.data() + j * row, row}, other.weight[j] * density, sums.data());
+      weights[j] = other.weight[j] * plain::normal_density(top.score - other.node[j]);
     }
+    add_weighted(functions.data(), row, weights, sums);
     const double weight_so_far = means.total_weight;
     terms.add({top.weight, 0, spread}, log_t_, t_step_, {sums.data(), points}, top.below, means);
     means.mean_logit += spread * top.score * (means.total_weight - weight_so_far);

@@ -101,10 +101,24 @@ void fill_functions(const double* __restrict log_t, std::size_t points, double l
   }
 }
 
+// Four rows at a time: a sum is loaded and stored once for all of them.
 ATTNSCALE_VECTOR_CLONES
-void add_weighted_numbers(const double* __restrict numbers, std::size_t count, double weight,
+void add_weighted_numbers(const double* __restrict rows, std::size_t stride,
+                          const double* __restrict weight, std::size_t count, std::size_t points,
                           double* __restrict sums) {
-  for (std::size_t k = 0; k < count; ++k) sums[k] += weight * numbers[k];
+  std::size_t j = 0;
+  for (; j + 4 <= count; j += 4) {
+    const double* const row = rows + j * stride;
+    for (std::size_t k = 0; k < points; ++k) {
+      double sum = sums[k] + weight[j] * row[k];
+      sum += weight[j + 1] * row[stride + k];
+      sum += weight[j + 2] * row[2 * stride + k];
+      sums[k] = sum + weight[j + 3] * row[3 * stride + k];
+    }
+  }
+  for (; j < count; ++j) {
+    for (std::size_t k = 0; k < points; ++k) sums[k] += weight[j] * rows[j * stride + k];
+  }
 }
 
 }  // namespace
@@ -113,8 +127,9 @@ void fill_other_key(std::span<const double> log_t, double logit, double* rows, s
   fill_functions(log_t.data(), log_t.size(), logit, rows, stride);
 }
 
-void add_weighted(std::span<const double> numbers, double weight, double* sums) {
-  add_weighted_numbers(numbers.data(), numbers.size(), weight, sums);
+void add_weighted(const double* rows, std::size_t stride, std::span<const double> weights,
+                  std::span<double> sums) {
+  add_weighted_numbers(rows, stride, weights.data(), weights.size(), sums.size(), sums.data());
 }
 
 void TopKeyTerms::add(const TopKey& key, std::span<const double> log_t,

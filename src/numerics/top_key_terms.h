@@ -40,8 +40,9 @@ struct OtherSums {
 /// Writes the four functions of one other key's logit at each log t, rows `stride` apart.
 void fill_other_key(std::span<const double> log_t, double logit, double* rows, std::size_t stride);
 
-/// sums[i] += weight * numbers[i].
-void add_weighted(std::span<const double> numbers, double weight, double* sums);
+/// Adds rows of numbers, `stride` apart, times their weights to the sums, in order.
+void add_weighted(const double* rows, std::size_t stride, std::span<const double> weights,
+                  std::span<double> sums);
 
 /// One node of the integral over top keys.
 struct TopKey {
