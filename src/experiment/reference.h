@@ -36,6 +36,8 @@ struct ReferenceRow {
 
 /// What scores are: q.k of independent normal entries, or the cosine between a query and keys of
 /// uniform direction (normal entries divided by their vectors' norms), whatever the norms were.
+/// After an RMS norm q.k is d cosine: its multiplier is d times larger, its score_slope d times
+/// smaller.
 enum class ScoreLaw { kNormal, kCosine };
 
 struct ReferenceRequest {

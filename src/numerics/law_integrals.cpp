@@ -47,8 +47,8 @@ class RunningSums {
 
   /// Adds the parts of a panel's top keys to means, then the panel's keys to the sums.
   void add(const KeyPanel& panel, const PanelRule& rule, TopKeyTerms& terms, SoftmaxMeans& means) {
-    // A sink above all logits takes the window where these keys have no part yet: left of it
-    // nothing is lost.
+    // Left of its window a key is nothing to the sums, even of n such keys: e^kLeftLog. Higher top
+    // keys, whose windows begin further left, find sums of 0 there.
     const Window wide = window(panel.low_logit, panel.high_logit);
     const std::size_t points = wide.size();
     const std::size_t row = OtherSums::kFunctions * points;

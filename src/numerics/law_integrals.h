@@ -1,5 +1,5 @@
 // Exact means of weights over one query's keys whose logits are independent and of any law of
-// numbers/logit_law, by quadrature, without a draw: softmax, softmax with a sink, sigmoid, and the
+// numerics/logit_law, by quadrature, without a draw: softmax, softmax with a sink, sigmoid, and the
 // moments of logits. Knows nothing of norms of queries, of scalings or of config.
 //
 // The integrals are those of softmax_integrals.h, on one grid of panels over the law's coordinate:

@@ -12,7 +12,7 @@ QuadratureRule gauss_legendre(int points) {
   for (int i = 0; 2 * i < points; ++i) {
     // Newton's method on the Legendre polynomial, from Tricomi's first guess.
     constexpr int kMostSteps = 8;
-    constexpr double kClose = 1e-9;  // a step squares the error
+    constexpr double kClose = 1e-15;  // the derivative is that before the last move
     double x = -plain::cos_pi((i + 0.75) / (points + 0.5));
     double derivative = 0;
     double move = 1;
