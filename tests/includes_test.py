@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "numerics": {"numerics"},
     "io": {"io"},
 }
-SINGLE_HEADERS = {"io": {"experiment/result_row.h"}}
+SINGLE_HEADERS = {"io": {"experiment/result_row.h", "numerics/matrix.h"}}
 
 # Header prefix -> the only files that may include it.
 THIRD_PARTY = {

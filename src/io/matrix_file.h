@@ -1,0 +1,37 @@
+// Matrices in files: NumPy's .npy, mapped into memory, and CSV. Strict: a file that is not exactly
+// a matrix of finite numbers is refused with a sentence. Knows nothing of queries and keys.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "numerics/matrix.h"
+
+namespace attnscale {
+
+/// What is wrong with a file, in one sentence: its name, where (byte, line, or head, row and
+/// column), what was found, what to write instead.
+class MatrixFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A matrix and what it was read from.
+struct MatrixFile {
+  Matrix matrix;
+  std::string sha256;  ///< of the whole file, in hexadecimal
+};
+
+/// Opens `path`; a name that ends in .csv is CSV, all else must be .npy.
+///
+/// .npy: versions 1, 2 and 3 of the format, <f2, <f4 or <f8 in C order, shape (rows, columns) or
+/// (heads, rows, columns); mapped, not copied, so it must not be changed while it is used. CSV:
+/// numbers with commas between them, one row a line, a first line without any number being a
+/// header. Every number must be finite.
+///
+/// Throws MatrixFileError where the file is not such a matrix, and std::system_error where it
+/// cannot be read.
+MatrixFile open_matrix_file(const std::filesystem::path& path);
+
+}  // namespace attnscale

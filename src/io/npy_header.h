@@ -1,0 +1,26 @@
+// The header of a NumPy .npy file, versions 1 to 3, strictly: what cannot be a matrix of half,
+// single or double precision is refused. Private to io.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "numerics/matrix.h"
+
+namespace attnscale {
+
+struct NpyHeader {
+  NumberFormat format = NumberFormat::kFloat64;
+  std::int64_t heads = 1;  ///< 1 for a matrix of two dimensions
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t bytes = 0;  ///< of the header: where the numbers begin
+};
+
+/// Reads the header at the beginning of `file`, the bytes of a whole file or at least those of its
+/// header. Throws MatrixFileError (io/matrix_file.h) that names `name`, the byte, what was found
+/// and what to write instead.
+NpyHeader read_npy_header(std::string_view file, const std::string& name);
+
+}  // namespace attnscale

@@ -1,0 +1,22 @@
+// Count, mean and central power sums of numbers, up to the fourth, merged without cancellation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace attnscale {
+
+struct CentralSums {
+  std::int64_t count = 0;
+  double mean = 0;
+  double square = 0;  ///< sum (x - mean)^2
+  double cube = 0;    ///< sum (x - mean)^3
+  double fourth = 0;  ///< sum (x - mean)^4
+
+  /// Takes more numbers: two passes over them, then the pairwise formulas of Pebay, "Formulas for
+  /// robust, one-pass parallel computation of covariances and arbitrary-order statistical moments",
+  /// Sandia report SAND2008-6212.
+  void add(std::span<const double> numbers);
+};
+
+}  // namespace attnscale

@@ -1,0 +1,54 @@
+#include "numerics/central_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace attnscale {
+namespace {
+
+// Of 1, 2, 4, 8, 16: mean 6.2; the deviations' powers summed by hand with exact fractions.
+const std::vector<double> kNumbers = {1, 2, 4, 8, 16};
+constexpr double kMean = 31.0 / 5;
+constexpr double kSquare = 341 - 31 * kMean;
+constexpr double kCube = 4681 - 3 * kMean * 341 + 2 * 5 * kMean * kMean * kMean;
+constexpr double kFourth =
+    69905 - 4 * kMean * 4681 + 6 * kMean * kMean * 341 - 3 * 5 * kMean * kMean * kMean * kMean;
+
+void expect_sums(const CentralSums& sums, double shift) {
+  EXPECT_EQ(sums.count, 5);
+  EXPECT_DOUBLE_EQ(sums.mean, kMean + shift);
+  // A few dozen roundings, of terms of the size of the sums.
+  EXPECT_NEAR(sums.square, kSquare, 1e-13 * kSquare);
+  EXPECT_NEAR(sums.cube, kCube, 1e-13 * kFourth);
+  EXPECT_NEAR(sums.fourth, kFourth, 1e-13 * kFourth);
+}
+
+TEST(CentralSums, AreThoseOfAllNumbersHoweverTheyArrive) {
+  for (std::size_t first = 0; first <= kNumbers.size(); ++first) {
+    for (std::size_t second = first; second <= kNumbers.size(); ++second) {
+      const std::span<const double> numbers(kNumbers);
+      CentralSums sums;
+      sums.add(numbers.first(first));
+      sums.add(numbers.subspan(first, second - first));
+      sums.add(numbers.subspan(second));
+      expect_sums(sums, 0);
+    }
+  }
+}
+
+TEST(CentralSums, DoNotCancelFarFromZero) {
+  // 2^26 and the numbers beside it are exact; its fourth power would leave nothing of them.
+  constexpr double kShift = 67108864;
+  CentralSums sums;
+  for (const double number : kNumbers) {
+    const double shifted = number + kShift;
+    sums.add({&shifted, 1});
+  }
+  EXPECT_NEAR(sums.square, kSquare, 1e-6 * kSquare);  // the mean is rounded to 2^-27
+  EXPECT_NEAR(sums.cube, kCube, 1e-6 * kFourth);
+  EXPECT_NEAR(sums.fourth, kFourth, 1e-6 * kFourth);
+}
+
+}  // namespace
+}  // namespace attnscale

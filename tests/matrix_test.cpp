@@ -1,0 +1,78 @@
+#include "numerics/matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace attnscale {
+namespace {
+
+/// A matrix that holds `numbers`, one byte off any alignment.
+template <typename Stored>
+Matrix matrix_of(const std::vector<Stored>& numbers, NumberFormat format, std::int64_t heads,
+                 std::int64_t rows) {
+  const std::size_t size = numbers.size() * sizeof(Stored);
+  const auto bytes = std::make_shared<std::vector<std::byte>>(size + 1);
+  std::memcpy(bytes->data() + 1, numbers.data(), size);
+  Matrix matrix{heads, rows, std::ssize(numbers) / heads / rows, format, {}};
+  matrix.numbers = std::shared_ptr<const std::byte>(bytes, bytes->data() + 1);
+  return matrix;
+}
+
+// IEEE 754-2008, 3.4: binary16.
+double half_value(unsigned bits) {
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  const int exponent = static_cast<int>(bits >> 10 & 0x1F);
+  const int fraction = static_cast<int>(bits & 0x3FF);
+  if (exponent == 31 && fraction != 0) return std::numeric_limits<double>::quiet_NaN();
+  if (exponent == 31) return sign * std::numeric_limits<double>::infinity();
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+TEST(Matrix, ReadsEveryHalf) {
+  std::vector<std::uint16_t> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+  const Matrix matrix = matrix_of(halves, NumberFormat::kFloat16, 1, 1);
+  std::vector<double> row(65536);
+  matrix.read_row(0, 0, row);
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const double expected = half_value(bits);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(row[bits])) << bits;
+    } else {
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(row[bits]), std::bit_cast<std::uint64_t>(expected))
+          << bits;
+    }
+  }
+}
+
+TEST(Matrix, ReadsTheRowOfItsHead) {
+  const std::vector<float> floats = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0.1F};
+  const std::vector<double> doubles(floats.begin(), floats.end());
+  for (const Matrix& matrix : {matrix_of(floats, NumberFormat::kFloat32, 2, 3),
+                               matrix_of(doubles, NumberFormat::kFloat64, 2, 3)}) {
+    ASSERT_EQ(matrix.columns, 2);
+    std::vector<double> row(2);
+    matrix.read_row(1, 2, row);
+    EXPECT_EQ(row, (std::vector<double>{10, static_cast<double>(0.1F)}));
+    matrix.read_row(0, 1, row);
+    EXPECT_EQ(row, (std::vector<double>{2, 3}));
+  }
+}
+
+TEST(Matrix, KeepsItsMemoryAlive) {
+  const std::weak_ptr<const std::byte> numbers =
+      matrix_of(std::vector<double>{1}, NumberFormat::kFloat64, 1, 1).numbers;
+  EXPECT_TRUE(numbers.expired());  // and no longer than that
+  const Matrix matrix = matrix_of(std::vector<double>{7}, NumberFormat::kFloat64, 1, 1);
+  const Matrix copy = matrix;
+  EXPECT_EQ(copy.numbers.use_count(), 2);
+}
+
+}  // namespace
+}  // namespace attnscale
