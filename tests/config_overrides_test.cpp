@@ -52,7 +52,7 @@ TEST(Override, FollowsAJsonPointer) {
   EXPECT_EQ(
       with({"/experiments/0/scalings/0/multiplier=5"}).experiments[0].scalings[0].rule.multiplier,
       5);
-  EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores[0][1], 7);
+  EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores.rows[0][1], 7);
 }
 
 TEST(Override, MayAddAKeyButNoParent) {

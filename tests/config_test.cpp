@@ -175,10 +175,29 @@ TEST(Config, ExperimentsInheritTheSamplerOfTheWhole) {
   EXPECT_EQ(parse_config(text, "test").config.experiments[0].sampler, &sampler_table().back());
 }
 
+/// An experiment whose numbers are in files of the repository.
+std::string given_files() {
+  const std::string folder = std::string(ATTNSCALE_SOURCE_DIR) + "/configs/example_matrices/";
+  return R"({"given": {"queries": ")" + folder + R"(queries.npy", "keys": ")" + folder +
+         R"(keys.npy", "causal": true}, "metrics": ["entropy"]})";
+}
+
+TEST(Config, ReadsMatricesFromFiles) {
+  const Experiment experiment = read_one(given_files());
+  ASSERT_TRUE(experiment.given && experiment.given->queries.file);
+  EXPECT_EQ(experiment.given->queries.heads(), 2);
+  EXPECT_EQ(experiment.given->queries.row_count(), 24);
+  EXPECT_EQ(experiment.given->queries.columns(0), 16);
+  EXPECT_TRUE(experiment.given->causal);
+  EXPECT_FALSE(experiment.given->weights);  // of files only where it is asked for
+  EXPECT_EQ(experiment.given->queries, experiment.given->queries);
+  EXPECT_NE(experiment.given->queries, experiment.given->keys);
+}
+
 TEST(Config, ReadsGivenNumbers) {
   const Experiment scores = read_one(R"({"given": {"scores": [[8, 4, 0], [1]], "d": 16}})");
   ASSERT_TRUE(scores.given);
-  EXPECT_THAT(scores.given->scores, ElementsAre(ElementsAre(8, 4, 0), ElementsAre(1)));
+  EXPECT_THAT(scores.given->scores.rows, ElementsAre(ElementsAre(8, 4, 0), ElementsAre(1)));
   EXPECT_EQ(scores.given->d, 16);
   EXPECT_THAT(scores.metrics, IsEmpty());
   EXPECT_EQ(scores.sampler, nullptr);
@@ -187,8 +206,8 @@ TEST(Config, ReadsGivenNumbers) {
   const Experiment vectors = read_one(
       R"({"given": {"queries": [[1, 2]], "keys": [[1, 0], [0, 1]], "values": [[1], [2]]},
           "metrics": ["entropy"]})");
-  EXPECT_THAT(vectors.given->keys, ElementsAre(ElementsAre(1, 0), ElementsAre(0, 1)));
-  EXPECT_THAT(vectors.given->values, ElementsAre(ElementsAre(1), ElementsAre(2)));
+  EXPECT_THAT(vectors.given->keys.rows, ElementsAre(ElementsAre(1, 0), ElementsAre(0, 1)));
+  EXPECT_THAT(vectors.given->values.rows, ElementsAre(ElementsAre(1), ElementsAre(2)));
   EXPECT_THAT(metric_names(vectors), ElementsAre("entropy"));
 }
 
@@ -227,6 +246,9 @@ TEST(Config, TextReadsBackAsTheSameConfig) {
           {"name": "v", "d_power": [-1]}]})",
       R"({"given": {"scores": [[1e300, -0.0, 0.1], [3]], "d": 16}, "metrics": ["entropy"]})",
       R"({"given": {"queries": [[1]], "keys": [[0.1], [2]], "values": [[1], [2]]}})",
+      R"({"given": {"queries": [[1]], "keys": [[0.1], [2]], "causal": true, "weights": false,
+          "baseline": true}, "metrics": ["entropy"]})",
+      given_files(),
   };
   for (const std::string& members : experiments) {
     SCOPED_TRACE(members);

@@ -20,21 +20,21 @@ Experiment given_experiment(const Given& given,
 }
 
 GivenResults measure(const Experiment& experiment) {
-  return measure_given(config_of(experiment, 5), experiment);
+  return *measure_given(config_of(experiment, 5), experiment);
 }
 
 Given scores(const std::vector<std::vector<double>>& rows) {
   Given given;
-  given.scores = rows;
+  given.scores.rows = rows;
   return given;
 }
 
 // The lesson's worked example.
 Given lesson_vectors() {
   Given given;
-  given.queries = {{1, 2, 0, 1}};
-  given.keys = {{1, 1, 0, 1}, {0, 1, 1, 0}, {1, -1, 2, 1}};
-  given.values = {{1, 0}, {0, 1}, {1, 1}};
+  given.queries.rows = {{1, 2, 0, 1}};
+  given.keys.rows = {{1, 1, 0, 1}, {0, 1, 1, 0}, {1, -1, 2, 1}};
+  given.values.rows = {{1, 0}, {0, 1}, {1, 1}};
   return given;
 }
 
@@ -44,13 +44,13 @@ TEST(Given, ReproducesEveryNumberTheLessonPrints) {
   for (const auto& entry : cases) {
     SCOPED_TRACE(entry.dump());
     Given given;
-    if (entry.contains("logits")) given.scores = {entry["logits"].get<std::vector<double>>()};
-    if (entry.contains("scores")) given.scores = {entry["scores"].get<std::vector<double>>()};
+    if (entry.contains("logits")) given.scores.rows = {entry["logits"].get<std::vector<double>>()};
+    if (entry.contains("scores")) given.scores.rows = {entry["scores"].get<std::vector<double>>()};
     if (entry.contains("d")) given.d = entry["d"].get<std::int64_t>();
     if (entry.contains("query")) {
-      given.queries = {entry["query"].get<std::vector<double>>()};
-      entry["keys"].get_to(given.keys);
-      if (entry.contains("values")) entry["values"].get_to(given.values);
+      given.queries.rows = {entry["query"].get<std::vector<double>>()};
+      entry["keys"].get_to(given.keys.rows);
+      if (entry.contains("values")) entry["values"].get_to(given.values.rows);
     }
     const std::string scaling = entry.value("scaling", "none");
     const GivenResults found = measure(given_experiment(given, {scaling.c_str()}));
@@ -168,8 +168,8 @@ TEST(Given, SaysWhatDoesNotExist) {
 
 TEST(Given, ScoresBeyondTheRangeOfDoublesAreSaidToBeSo) {
   Given given;
-  given.queries = {{1e200}};
-  given.keys = {{1e200}, {1}};
+  given.queries.rows = {{1e200}};
+  given.keys.rows = {{1e200}, {1}};
   Experiment experiment = given_experiment(given);
   experiment.metrics = metric_rows({"logit_mean", "logit_sd", "top_weight", "max_logit"});
   for (const ResultRow& row : measure(experiment).rows) {

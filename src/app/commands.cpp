@@ -8,6 +8,7 @@
 #include "app/run_folder.h"
 #include "app/user_error.h"
 #include "experiment/given.h"
+#include "experiment/given_scores.h"
 #include "experiment/plan.h"
 #include "io/number_text.h"
 #include "io/result_tables.h"
@@ -28,16 +29,18 @@ std::string formulas(const Experiment& experiment) {
 
 std::vector<Value> given_line(const Experiment& experiment) {
   const Given& given = *experiment.given;
-  const bool scores = !given.scores.empty();
-  std::size_t keys = given.keys.size();
-  for (const auto& row : given.scores) keys = std::max(keys, row.size());
-  Value d;
-  if (!scores) d = std::ssize(given.queries.front());
-  if (given.d) d = *given.d;
-  const std::int64_t queries = std::ssize(scores ? given.scores : given.queries);
-  return {
-      experiment.name,     "given", {}, d, static_cast<std::int64_t>(keys), {}, queries, {}, {}, {},
-      formulas(experiment)};
+  const auto d = size_of(given);
+  return {experiment.name,
+          "given",
+          {},
+          d ? Value(*d) : Value(),
+          most_visible_keys(given),
+          {},
+          head_count(given) * query_count(given),
+          {},
+          {},
+          {},
+          formulas(experiment)};
 }
 
 Table plan_table(const Plan& plan) {
@@ -190,7 +193,7 @@ std::string softmax_text(const SoftmaxCommand& command) {
   Experiment experiment;
   experiment.name = "softmax";
   experiment.given = Given{};
-  experiment.given->scores = {command.scores};
+  experiment.given->scores.rows = {command.scores};
   experiment.given->d = command.d;
   for (const char* name : {"none", "div_sqrt_d", "div_d"}) {
     const Scaling scaling = *find_scaling(name);
@@ -198,7 +201,8 @@ std::string softmax_text(const SoftmaxCommand& command) {
   }
   ScreenTable screen;
   screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
-  for (const WeightRow& row : measure_given(Config{}, experiment).weights) {
+  const auto results = measure_given(Config{}, experiment);
+  for (const WeightRow& row : results->weights) {
     screen.rows.push_back({row.scaling, std::to_string(row.key), format_double(row.score),
                            format_double(row.logit), rounded(row.weight, 6),
                            rounded(row.slope, 6)});

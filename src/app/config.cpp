@@ -54,14 +54,18 @@ std::string read_file(const std::string& file) {
 }  // namespace
 
 LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides) {
-  return parse_config(read_file(file), file, overrides);
+  // A pipe is in no folder that a path could be relative to.
+  const bool is_file = std::filesystem::is_regular_file(file);
+  const std::filesystem::path folder = is_file ? std::filesystem::path(file).parent_path() : "";
+  return parse_config(read_file(file), file, overrides, folder);
 }
 
 LoadedConfig parse_config(std::string_view text, const std::string& source,
-                          const std::vector<Override>& overrides) {
+                          const std::vector<Override>& overrides,
+                          const std::filesystem::path& folder) {
   JsonValue document = read_json(text, source);
   for (const Override& one : overrides) apply_override(document, one);
-  ConfigDraft draft = read_config(document);
+  ConfigDraft draft = read_config(document, folder);
   return {std::move(draft.config), std::move(draft.warnings)};
 }
 

@@ -2,6 +2,7 @@
 // configs/schema.json. nlohmann/json stays behind this header.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,11 @@ Override parse_override(std::string_view text);
 /// column, JSON Pointer, what was found, what is allowed and the nearest valid name.
 LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides = {});
 
-/// The same from text; `source` names it in messages.
+/// The same from text; `source` names it in messages, and the relative paths in it begin at
+/// `folder`, the working directory where it is empty.
 LoadedConfig parse_config(std::string_view text, const std::string& source,
-                          const std::vector<Override>& overrides = {});
+                          const std::vector<Override>& overrides = {},
+                          const std::filesystem::path& folder = {});
 
 /// The resolved config as JSON text, every default written out: parsing it gives an equal Config
 /// whose own text is the same.

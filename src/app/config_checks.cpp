@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "app/config_given.h"
 #include "app/config_values.h"
 #include "app/nearest_name.h"
 #include "experiment/measure_scaling.h"
+#include "experiment/given_scores.h"
 
 namespace attnscale {
 namespace {
@@ -13,20 +15,6 @@ constexpr double kMostCells = 1e6;
 constexpr double kMostBins = 100;
 constexpr double kBytesOfKey = 80;     // the columns that name a line
 constexpr double kBytesOfNumber = 20;  // one number and its comma
-
-using Rows = std::vector<std::vector<double>>;
-
-/// Every row must have `length` numbers; `as` says as what.
-void check_rows(const JsonValue& value, std::string_view key, const Rows& rows, std::size_t length,
-                const std::string& as) {
-  const JsonValue& list = *value.find(key);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].size() != length) {
-      refuse(list.items[i], "found a row of " + std::to_string(rows[i].size()) +
-                                " numbers; expected " + std::to_string(length) + ", as in " + as);
-    }
-  }
-}
 
 double cells_of(const Experiment& experiment) {
   return static_cast<double>(experiment.entries.size()) * static_cast<double>(experiment.d.size()) *
@@ -212,10 +200,7 @@ void check_stop(const JsonValue& value, const Experiment& experiment) {
 
 bool has_one_key_only(const Experiment& experiment) {
   if (!experiment.given) return experiment.keys == std::vector<std::int64_t>{1};
-  const Given& given = *experiment.given;
-  if (given.scores.empty()) return given.keys.size() == 1;
-  return std::all_of(given.scores.begin(), given.scores.end(),
-                     [](const std::vector<double>& row) { return row.size() == 1; });
+  return most_visible_keys(*experiment.given) == 1;
 }
 
 bool counts_aligned_keys(const Experiment& experiment) {
@@ -225,34 +210,31 @@ bool counts_aligned_keys(const Experiment& experiment) {
   });
 }
 
-void check_given(const JsonValue& value, const Given& given) {
-  const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
-  if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {
-    refuse(value,
-           "expected either \"scores\" (and \"d\" where a scaling needs it), or \"queries\" "
-           "and \"keys\" (and \"values\"), not a mixture");
+void check_weights(const JsonValue& value, const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  if (!given.weights) return;
+  double visible = 0;
+  for (std::int64_t query = 0; query < query_count(given); ++query) {
+    visible += static_cast<double>(visible_keys(given, query));
   }
-  if (!has_vectors) return;
-  for (const std::string_view key : {"queries", "keys"}) {
-    if (value.find(key) == nullptr) refuse(value, "the key " + quote(key) + " is missing");
-  }
-  const std::size_t d = given.queries.front().size();
-  check_rows(value, "queries", given.queries, d, "the first query");
-  check_rows(value, "keys", given.keys, d, "the queries");
+  const double vectors =
+      static_cast<double>(head_count(given)) * static_cast<double>(experiment.scalings.size());
+  const JsonValue& place = *value.find("given");
+  const JsonValue* const weights = place.find("weights");
+  const JsonValue& said = weights != nullptr ? *weights : place;
+  check_size(said, "weights.csv", vectors * visible,
+             vectors * visible * (kBytesOfKey + 4 * kBytesOfNumber));
   if (given.values.empty()) return;
-  check_rows(value, "values", given.values, given.values.front().size(), "the first value row");
-  if (given.values.size() != given.keys.size()) {
-    refuse(*value.find("values"), "found " + std::to_string(given.values.size()) +
-                                      " rows; expected one per key, " +
-                                      std::to_string(given.keys.size()));
-  }
+  const double lines = vectors * static_cast<double>(query_count(given)) *
+                       static_cast<double>(given.values.most_columns());
+  check_size(said, "outputs.csv", lines, lines * (kBytesOfKey + kBytesOfNumber));
 }
 
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings) {
   check_scalings(value, experiment);
   warn_of_one_key(value, experiment, warnings);
-  if (experiment.given) return;
+  if (experiment.given) return check_given_experiment(value, experiment, warnings);
   check_sampler(value, experiment);
   check_norms(value, experiment);
   check_held_keys(value, experiment);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,7 +81,19 @@ struct StopDraft {
   std::optional<std::int64_t> min_queries;
 };
 
+struct GivenDraft {
+  Given numbers;
+  std::optional<bool> weights;
+};
+
+/// {"file": ..., "sha256": ...}
+struct MatrixFileDraft {
+  std::string file;
+  std::optional<std::string> sha256;
+};
+
 struct ConfigDraft {
+  std::filesystem::path folder;  ///< where the relative paths of the config begin
   Config config;
   const SamplerRow* sampler = nullptr;  ///< of experiments that name none
   Experiment experiment;
@@ -88,7 +101,8 @@ struct ConfigDraft {
   LawDraft law;
   EntriesDraft entries;
   RangeDraft range;
-  Given given;
+  GivenDraft given;
+  MatrixFileDraft matrix_file;
   StopDraft stop;
   std::vector<std::string> warnings;
 };

@@ -173,23 +173,6 @@ std::vector<ConfigField> make_table() {
       {kInRange, "step", kNumber, kOptional, "", into_range<&RangeDraft::step>,
        "Each value is the one before plus this.", any},
 
-      {kInGiven, "scores", kRows, kOptional, "", into_given<&Given::scores>,
-       "One row of scores per query."},
-      {kInGiven,
-       "d",
-       kInteger,
-       kOptional,
-       "",
-       into_given<&Given::d>,
-       "Head size behind the scores, where a scaling needs it.",
-       {1, kMostQueries}},
-      {kInGiven, "queries", kRows, kOptional, "", into_given<&Given::queries>,
-       "One row of d numbers per query."},
-      {kInGiven, "keys", kRows, kOptional, "", into_given<&Given::keys>,
-       "One row of d numbers per key."},
-      {kInGiven, "values", kRows, kOptional, "", into_given<&Given::values>,
-       "One row per key: what it passes on."},
-
       {kInStop,
        "metric",
        kChoice,
@@ -242,6 +225,7 @@ const std::vector<ConfigField>& table() {
     std::vector<ConfigField> all = make_table();
     const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
     for (ConfigField& field : rule_fields(keys_bounds)) all.push_back(std::move(field));
+    for (const ConfigField& field : given_fields()) all.push_back(field);
     return all;
   }();
   return fields;

@@ -20,6 +20,7 @@ enum class FieldPlace {
   kInScaling,
   kInRange,
   kInGiven,
+  kInMatrixFile,
   kInStop
 };
 
@@ -40,7 +41,7 @@ enum class FieldType {
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
   kLaw,          ///< a choice or an object: one side's law
-  kRows,         ///< a list of lists of numbers
+  kMatrix,       ///< a list of lists of numbers, or a file of them
   kGiven,        ///< an object of given numbers
   kStop,         ///< an object that says how precise is enough
   kExperiments   ///< a list of experiments
@@ -86,6 +87,8 @@ struct ConfigField {
 /// The rows about laws and scalings, which are part of the table; a query has keys within the
 /// bounds.
 std::vector<ConfigField> rule_fields(const FieldBounds& keys_bounds);
+/// The part of the table about given numbers, in a file of its own for its length.
+std::vector<ConfigField> given_fields();
 
 /// The keys of one object, in the order they are read, checked and documented.
 std::span<const ConfigField> fields_of(FieldPlace place);

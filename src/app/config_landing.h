@@ -11,6 +11,7 @@
 
 #include "app/config_draft.h"
 #include "app/config_fields.h"
+#include "app/config_given.h"
 #include "app/config_values.h"
 
 namespace attnscale {
@@ -37,16 +38,18 @@ inline void read_into(const JsonValue& value, const ConfigField& field,
 inline void read_into(const JsonValue& value, const ConfigField& field, NumberAxis& place) {
   place = read_axis(value, bounds_of(field));
 }
-inline void read_into(const JsonValue& value, const ConfigField&,
-                      std::vector<std::vector<double>>& place) {
-  place = read_rows(value);
+inline void read_into(const JsonValue& value, const ConfigField&, bool& place) {
+  place = read_boolean(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField&, std::optional<bool>& place) {
+  place = read_boolean(value);
 }
 inline void read_into(const JsonValue& value, const ConfigField& field, std::string& place) {
   place = field.type == FieldType::kName ? read_name(value) : read_text(value);
 }
-inline void read_into(const JsonValue& value, const ConfigField&,
+inline void read_into(const JsonValue& value, const ConfigField& field,
                       std::optional<std::string>& place) {
-  place = read_name(value);
+  place = field.type == FieldType::kName ? read_name(value) : read_text(value);
 }
 inline void read_into(const JsonValue& value, const ConfigField& field, const SamplerRow*& place) {
   place = find_sampler(read_choice(value, field));
@@ -105,6 +108,18 @@ void into_range(const JsonValue& value, const ConfigField& field, ConfigDraft& d
 template <auto member>
 void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.given.*member);
+}
+template <auto member>
+void into_numbers(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.given.numbers.*member);
+}
+template <auto member>
+void into_matrix(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.given.numbers.*member = read_matrix(value, draft.folder);
+}
+template <auto member>
+void into_matrix_file(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.matrix_file.*member);
 }
 template <auto member>
 void into_stop(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {

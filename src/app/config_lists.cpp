@@ -1,5 +1,5 @@
-// The keys of a config that are lists of names: metrics and histogram; what stops a cell, and given
-// numbers. Entries are in config_entries, scalings in config_scalings.
+// The keys of a config that are lists of names: metrics and histogram; and what stops a cell.
+// Entries are in config_entries, scalings in config_scalings, given numbers in config_given.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -91,13 +91,6 @@ void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
   target.min_queries =
       draft.stop.min_queries.value_or(std::min(kUsualLeast, draft.experiment.queries));
   draft.experiment.stop = std::move(target);
-}
-
-void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.given = {};
-  read_object(value, FieldPlace::kInGiven, draft);
-  draft.experiment.given = std::move(draft.given);
-  check_given(value, *draft.experiment.given);
 }
 
 }  // namespace attnscale

@@ -84,8 +84,9 @@ void land_experiments(const JsonValue& value, const ConfigField&, ConfigDraft& d
   }
 }
 
-ConfigDraft read_config(const JsonValue& document) {
+ConfigDraft read_config(const JsonValue& document, const std::filesystem::path& folder) {
   ConfigDraft draft;
+  draft.folder = folder;
   draft.sampler = &sampler_table().front();
   read_object(document, FieldPlace::kInConfig, draft);
   check_config(document, draft.config);

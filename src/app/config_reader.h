@@ -2,6 +2,8 @@
 // to; the checks across several keys are in config_checks.
 #pragma once
 
+#include <filesystem>
+
 #include "app/config_draft.h"
 #include "app/config_fields.h"
 #include "app/json_document.h"
@@ -17,8 +19,8 @@ void read_object(const JsonValue& value, FieldPlace place, ConfigDraft& draft,
 /// The name of the experiment at `index`, said or by default.
 std::string experiment_name(const JsonValue& experiment, std::size_t index);
 
-/// Reads and checks the whole config.
-ConfigDraft read_config(const JsonValue& document);
+/// Reads and checks the whole config; its relative paths begin at `folder`.
+ConfigDraft read_config(const JsonValue& document, const std::filesystem::path& folder);
 
 using LandFunction = void(const JsonValue& value, const ConfigField& field, ConfigDraft& draft);
 LandFunction land_experiments;

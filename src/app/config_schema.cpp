@@ -133,8 +133,10 @@ Json value_schema(const ConfigField& field) {
     }
     case FieldType::kLaw:
       return {{"anyOf", Json::array({plain_law_names(), reference_to("law")})}};
-    case FieldType::kRows:
-      return list_of(list_of({{"type", "number"}}));
+    case FieldType::kMatrix:
+      return {{"anyOf", Json::array({list_of(list_of({{"type", "number"}})),
+                                     Json{{"type", "string"}, {"minLength", 1}},
+                                     reference_to("matrix_file")})}};
     case FieldType::kGiven:
       return reference_to("given");
     case FieldType::kStop:
@@ -321,6 +323,7 @@ std::string config_schema() {
                            {"scaling", scaling_schema()},
                            {"range", range_schema()},
                            {"given", given_schema()},
+                           {"matrix_file", object_schema(FieldPlace::kInMatrixFile)},
                            {"stop", stop_schema()}};
   return schema.dump(2) + "\n";
 }

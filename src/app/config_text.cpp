@@ -218,13 +218,26 @@ std::string scaling_text(const std::vector<Scaling>& group) {
   return "{" + text.substr(2) + "}";
 }
 
+std::string boolean_text(bool value) {
+  return value ? "true" : "false";
+}
+
+std::string matrix_text(const GivenMatrix& matrix) {
+  if (!matrix.file) return rows_text(matrix.rows);
+  return "{\"file\": " + quote(matrix.file->path) + ", \"sha256\": " + quote(matrix.file->sha256) +
+         "}";
+}
+
 std::string given_text(const Given& given) {
   ObjectText text("      ");
   if (given.d) text.add("d", std::to_string(*given.d));
-  if (!given.scores.empty()) text.add("scores", rows_text(given.scores));
-  if (!given.queries.empty()) text.add("queries", rows_text(given.queries));
-  if (!given.keys.empty()) text.add("keys", rows_text(given.keys));
-  if (!given.values.empty()) text.add("values", rows_text(given.values));
+  if (!given.scores.empty()) text.add("scores", matrix_text(given.scores));
+  if (!given.queries.empty()) text.add("queries", matrix_text(given.queries));
+  if (!given.keys.empty()) text.add("keys", matrix_text(given.keys));
+  if (!given.values.empty()) text.add("values", matrix_text(given.values));
+  text.add("causal", boolean_text(given.causal));
+  text.add("weights", boolean_text(given.weights));
+  text.add("baseline", boolean_text(given.baseline));
   return text.finish();
 }
 

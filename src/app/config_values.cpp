@@ -225,7 +225,7 @@ void expect_list(const JsonValue& value, const std::string& of_what) {
 }
 
 std::vector<std::vector<double>> read_rows(const JsonValue& value) {
-  expect_list(value, "rows of numbers, such as [[2, 1, 0]]");
+  expect_list(value, "rows of numbers, such as [[2, 1, 0]], or a file of them, such as \"q.npy\"");
   std::vector<std::vector<double>> rows;
   for (const JsonValue& row : value.items) {
     expect_list(row, "numbers, such as [2, 1, 0]");

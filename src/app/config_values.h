@@ -39,9 +39,10 @@ NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds);
 /// The values of a whole-number axis.
 std::vector<std::int64_t> whole_values(const NumberAxis& axis);
 
-bool read_boolean(const JsonValue& value);
-
 std::string read_text(const JsonValue& value);
+
+/// true or false.
+bool read_boolean(const JsonValue& value);
 
 /// A text of letters, digits, dot, underscore and dash that begins with a letter or digit.
 std::string read_name(const JsonValue& value);

@@ -9,7 +9,8 @@
 namespace attnscale {
 
 /// SHA-256, in hexadecimal, of everything in a config that changes a number or a line of the
-/// results, and of the program's version; not of its description.
+/// results, and of the program's version; not of its description, nor of where given
+/// files lie, but of what they hold.
 std::string fingerprint(const Config& config);
 
 /// What a checkpoint says of the run it belongs to.

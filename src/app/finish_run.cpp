@@ -1,6 +1,7 @@
 #include "app/finish_run.h"
 
 #include <iterator>
+#include <stdexcept>
 
 #include "app/config.h"
 #include "experiment/carried_means.h"
@@ -8,12 +9,14 @@
 #include "experiment/crossings.h"
 #include "experiment/estimate.h"
 #include "experiment/given.h"
+#include "experiment/given_baseline.h"
 #include "experiment/histogram.h"
 #include "experiment/line_check.h"
 #include "experiment/samples.h"
 #include "experiment/stop_rule.h"
 #include "io/atomic_file.h"
 #include "io/result_writer.h"
+#include "io/sha256.h"
 
 namespace attnscale {
 namespace {
@@ -64,6 +67,34 @@ struct MissedTargets {
   }
 };
 
+// A file is read where it lies: one that was written to meanwhile gave numbers of neither.
+void expect_unchanged(const Given& given) {
+  for (const auto matrix : kGivenMatrices) {
+    const std::optional<GivenFile>& file = (given.*matrix).file;
+    if (!file || sha256_hex_of_file(file->path) == file->sha256) continue;
+    throw std::runtime_error(file->path +
+                             " changed while it was measured; nothing was written: run again when "
+                             "nobody writes to it");
+  }
+}
+
+// False where `stop` said so.
+bool measure_given_into(Results& results, const Config& config, const Experiment& experiment,
+                        const StopSignal& stop) {
+  auto given = measure_given(config, experiment, stop);
+  if (!given) return false;
+  if (experiment.given->baseline) {
+    auto baselines = measure_baseline(config, experiment, given->rows, stop);
+    if (!baselines) return false;
+    append(results.baselines, std::move(*baselines));
+  }
+  expect_unchanged(*experiment.given);
+  append(results.rows, std::move(given->rows));
+  append(results.weights, std::move(given->weights));
+  append(results.outputs, std::move(given->outputs));
+  return true;
+}
+
 }  // namespace
 
 std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
@@ -77,10 +108,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
     if (experiment.given) {
-      GivenResults given = measure_given(plan.config, experiment);
-      append(results.rows, std::move(given.rows));
-      append(results.weights, std::move(given.weights));
-      append(results.outputs, std::move(given.outputs));
+      if (!measure_given_into(results, plan.config, experiment, stop)) return std::nullopt;
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       std::vector<ResultRow> rows =

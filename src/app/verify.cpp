@@ -102,7 +102,8 @@ std::vector<ExpectedLine> expected_lines(const Plan& plan) {
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
     if (experiment.given) {
-      for (ResultRow& row : measure_given(plan.config, experiment).rows) {
+      auto given = measure_given(plan.config, experiment);
+      for (ResultRow& row : given->rows) {
         lines.push_back({std::move(row), nullptr, &experiment});
       }
     }

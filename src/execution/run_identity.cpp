@@ -8,10 +8,21 @@ namespace {
 
 using nlohmann::json;
 
+// A file's contents are told by its hash; where it lies is no difference.
+void forget_places(json& given) {
+  for (json& member : given) {
+    if (member.is_object() && member.contains("sha256")) member.erase("file");
+  }
+}
+
 json parse_numbers(const std::string& config) {
   json parsed = json::parse(config);
   parsed.erase("description");
   parsed.erase("$schema");
+  if (!parsed.contains("experiments")) return parsed;
+  for (json& experiment : parsed["experiments"]) {
+    if (experiment.contains("given")) forget_places(experiment["given"]);
+  }
   return parsed;
 }
 

@@ -2,28 +2,38 @@
 // to rows of their tables. Knows nothing of JSON.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiment/entries.h"
+#include "experiment/given_matrix.h"
 #include "experiment/metric.h"
 #include "experiment/sampler.h"
 #include "experiment/scaling_table.h"
 
 namespace attnscale {
 
-/// Numbers written in the config instead of drawn: either scores, or queries and keys (and values).
+/// Numbers that are not drawn: either scores, or queries and keys (and values). All have one number
+/// of heads.
 struct Given {
-  std::optional<std::int64_t> d;             ///< for scores, where a scaling needs it
-  std::vector<std::vector<double>> scores;   ///< one row per query; rows may differ in length
-  std::vector<std::vector<double>> queries;  ///< shape (queries, d)
-  std::vector<std::vector<double>> keys;     ///< shape (keys, d)
-  std::vector<std::vector<double>> values;   ///< shape (keys, components); may be empty
+  std::optional<std::int64_t> d;  ///< for scores, where a scaling needs it
+  GivenMatrix scores;             ///< one row per query; rows may differ in length
+  GivenMatrix queries;            ///< rows of d numbers
+  GivenMatrix keys;               ///< rows of d numbers
+  GivenMatrix values;             ///< one row per key; may be empty
+  bool causal = false;            ///< query i sees the keys up to i + keys - queries
+  bool weights = true;            ///< whether weights and outputs are written
+  bool baseline = false;          ///< whether random queries and keys are measured beside them
 
   friend bool operator==(const Given&, const Given&) = default;
 };
+
+/// Those that may be in files.
+inline constexpr std::array kGivenMatrices = {&Given::scores, &Given::queries, &Given::keys,
+                                              &Given::values};
 
 /// How precise a metric must be before a cell stops drawing. The error is half the width of the
 /// interval at `confidence`; exactly one of the two errors is set.

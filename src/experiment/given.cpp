@@ -2,58 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "experiment/measure_block.h"
-#include "numerics/softmax.h"
+#include "experiment/given_scores.h"
+#include "numerics/central_sums.h"
+#include "numerics/query_weights.h"
 
 namespace attnscale {
 namespace {
 
 using Row = std::vector<double>;
 
-std::vector<Row> scores_of(const Given& given) {
-  if (!given.scores.empty()) return given.scores;
-  std::vector<Row> scores;
-  for (const Row& query : given.queries) {
-    Row& row = scores.emplace_back();
-    for (const Row& key : given.keys) {
-      row.push_back(std::inner_product(query.begin(), query.end(), key.begin(), 0.0));
-    }
-  }
-  return scores;
-}
-
-std::optional<std::int64_t> size_of(const Given& given) {
-  return given.queries.empty() ? given.d : std::ssize(given.queries.front());
-}
-
-Row logits_of(const Row& scores, const Scaling& scaling, std::optional<std::int64_t> d) {
-  Row logits(scores.size());
-  apply_scaling(scaling.rule, {d.value_or(1), std::ssize(scores)}, {scores}, logits);
-  return logits;
-}
-
-bool all_finite(const Row& numbers) {
+bool all_finite(std::span<const double> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
-double statistic(const MetricRow& metric, const std::vector<Row>& logits) {
-  Row all;
-  for (const Row& row : logits) all.insert(all.end(), row.begin(), row.end());
-  const auto n = static_cast<double>(all.size());
-  const double mean = std::accumulate(all.begin(), all.end(), 0.0) / n;
-  double squares = 0;
-  double fourths = 0;
-  for (const double logit : all) {
-    const double square = (logit - mean) * (logit - mean);
-    squares += square;
-    fourths += square * square;
-  }
-  if (metric.name == "logit_mean") return mean;
-  if (metric.name == "logit_sd") return std::sqrt(squares / (n - 1));
-  return n * fourths / (squares * squares);
+double statistic(const MetricRow& metric, const CentralSums& logits) {
+  const auto n = static_cast<double>(logits.count);
+  if (metric.name == "logit_mean") return logits.mean;
+  if (metric.name == "logit_sd") return std::sqrt(logits.square / (n - 1));
+  return n * logits.fourth / (logits.square * logits.square);
 }
 
 // The lowest value at or above a share q of the sorted values.
@@ -77,86 +45,149 @@ void fill_per_query(Row values, ResultRow& row) {
   row.q95 = order_statistic(values, 0.95);
 }
 
-ResultRow summary_row(const Experiment& experiment, const Scaling& scaling, const MetricRow& metric,
-                      const std::vector<Row>& logits) {
-  ResultRow row;
-  row.metric = metric.name;
-  row.queries = std::ssize(logits);
-  row.status = "ok";
-  if (!std::all_of(logits.begin(), logits.end(), all_finite)) {
-    row.status = "nonfinite";
-    return row;
-  }
-  if (metric.kind == MetricKind::kLogitStatistic) {
-    const double value = statistic(metric, logits);
-    if (std::isfinite(value)) {
-      row.estimate = value;
-    } else {
-      row.status = "degenerate";
-    }
-    return row;
-  }
-  const std::int64_t d = size_of(*experiment.given).value_or(1);
-  Row values;
-  QueryWeights weights;
-  for (const Row& query : logits) {
-    const QueryContext context{logit_per_score(scaling.rule, {d, std::ssize(query)},
-                                               *std::max_element(query.begin(), query.end())),
-                               experiment.saturated_above};
-    weights.weigh(query, scaling.rule.weights, 0);
-    values.push_back(measure_weights(metric, weights, context));
-  }
-  if (all_finite(values)) {
-    fill_per_query(std::move(values), row);
-  } else {
-    row.status = "nonfinite";
-  }
-  return row;
-}
+/// One query: which it is, and what it sees.
+struct GivenQuery {
+  std::int64_t head;
+  std::int64_t query;
+  QueryScores seen;
+};
 
-void add_weights(const Experiment& experiment, const Scaling& scaling, std::int64_t query,
-                 const Row& scores, const Row& logits, GivenResults& results) {
-  const std::vector<Weight> weights = softmax_weights(logits);
-  for (std::size_t key = 0; key < weights.size(); ++key) {
-    results.weights.push_back({experiment.name, 0, query, scaling.name,
-                               static_cast<std::int64_t>(key), scores[key], logits[key],
-                               weights[key].p, weights[key].slope()});
-  }
-  const std::vector<Row>& values = experiment.given->values;
-  if (values.empty()) return;
-  for (std::size_t component = 0; component < values.front().size(); ++component) {
-    double output = 0;
-    for (std::size_t key = 0; key < weights.size(); ++key) {
-      output += weights[key].p * values[key][component];
+/// The metrics of an experiment's queries under one scaling.
+class ScalingMeasurer {
+ public:
+  ScalingMeasurer(const Experiment& experiment, const Scaling& scaling)
+      : metrics_(experiment.metrics),
+        rule_(scaling.rule),
+        d_(size_of(*experiment.given).value_or(1)),
+        saturated_above_(experiment.saturated_above),
+        values_(metrics_.size()) {}
+
+  /// Scales, weighs and measures one query, whose logits and weights are kept until the next.
+  void add(const QueryScores& seen) {
+    ++queries_;
+    logits_.resize(seen.scores.size());
+    const ScoreSize size{d_, std::ssize(seen.scores)};
+    apply_scaling(rule_, size, {seen.scores, seen.squared_query_norm, seen.squared_key_norms},
+                  logits_);
+    weights_.weigh(logits_, rule_.weights, 0);
+    if (metrics_.empty()) return;
+    is_finite_ = is_finite_ && all_finite(logits_);
+    if (is_finite_) logit_sums_.add(logits_);
+    const QueryContext context{slope_per_score(size, seen), saturated_above_};
+    for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
+      values_[m].push_back(measure_weights(*metrics_[m], weights_, context));
     }
-    results.outputs.push_back(
-        {experiment.name, 0, query, scaling.name, static_cast<std::int64_t>(component), output});
+  }
+
+  const QueryWeights& weights() const { return weights_; }
+
+  /// The line of metric number `m`, all but its key.
+  ResultRow row(std::size_t m) {
+    ResultRow row;
+    row.metric = metrics_[m]->name;
+    row.queries = queries_;
+    row.status = "ok";
+    if (metrics_[m]->kind == MetricKind::kPerQuery) {
+      if (all_finite(values_[m])) {
+        fill_per_query(std::move(values_[m]), row);
+      } else {
+        row.status = "nonfinite";
+      }
+      return row;
+    }
+    const double value = statistic(*metrics_[m], logit_sums_);
+    if (!is_finite_) {
+      row.status = "nonfinite";
+    } else if (!std::isfinite(value)) {
+      row.status = "degenerate";
+    } else {
+      row.estimate = value;
+    }
+    return row;
+  }
+
+ private:
+  // d logit / d score of the top key, its norms held.
+  double slope_per_score(const ScoreSize& size, const QueryScores& seen) const {
+    const std::size_t top = weights_.top();
+    const double slope = logit_per_score(rule_, size, logits_[top]);
+    if (!needs_norms(rule_)) return slope;
+    const double norms = std::sqrt(seen.squared_query_norm[0] * seen.squared_key_norms[top]);
+    if (norms == 0) return 0;
+    return slope * (rule_.norm == Norm::kRms ? static_cast<double>(d_) : 1) / norms;
+  }
+
+  const std::vector<const MetricRow*>& metrics_;
+  const ScalingRule& rule_;
+  std::int64_t d_;
+  double saturated_above_;
+  std::int64_t queries_ = 0;
+  bool is_finite_ = true;
+  CentralSums logit_sums_;
+  std::vector<Row> values_;  // of each metric per query
+  Row logits_;
+  QueryWeights weights_;
+};
+
+void add_weights(const Experiment& experiment, const Scaling& scaling, const GivenQuery& query,
+                 const QueryWeights& found, GivenResults& results) {
+  const std::span<const double> weights = found.weights();
+  for (std::size_t key = 0; key < weights.size(); ++key) {
+    results.weights.push_back({experiment.name, query.head, query.query, scaling.name,
+                               static_cast<std::int64_t>(key), query.seen.scores[key],
+                               found.logits()[key], weights[key],
+                               weights[key] * found.complements()[key]});
+  }
+  const GivenMatrix& values = experiment.given->values;
+  if (values.empty()) return;
+  Row output(static_cast<std::size_t>(values.columns(0)));
+  Row value;
+  for (std::size_t key = 0; key < weights.size(); ++key) {
+    values.read_row(query.head, static_cast<std::int64_t>(key), value);
+    for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
+  }
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    results.outputs.push_back({experiment.name, query.head, query.query, scaling.name,
+                               static_cast<std::int64_t>(i), output[i]});
   }
 }
 
 }  // namespace
 
-GivenResults measure_given(const Config& config, const Experiment& experiment) {
-  const std::vector<Row> scores = scores_of(*experiment.given);
-  const std::optional<std::int64_t> d = size_of(*experiment.given);
+std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
+                                          const StopSignal& stop) {
+  const Given& given = *experiment.given;
+  const std::optional<std::int64_t> d = size_of(given);
+  std::vector<ScalingMeasurer> measurers;
+  for (const Scaling& scaling : experiment.scalings) measurers.emplace_back(experiment, scaling);
   GivenResults results;
-  for (std::size_t q = 0; q < scores.size(); ++q) {
-    for (const Scaling& scaling : experiment.scalings) {
-      add_weights(experiment, scaling, static_cast<std::int64_t>(q), scores[q],
-                  logits_of(scores[q], scaling, d), results);
+  GivenScores scores(given);
+  for (std::int64_t head = 0; head < head_count(given); ++head) {
+    for (std::int64_t q = 0; q < query_count(given); ++q) {
+      if (stop && stop()) return std::nullopt;
+      const GivenQuery query{head, q, scores.of(head, q)};
+      for (std::size_t s = 0; s < measurers.size(); ++s) {
+        measurers[s].add(query.seen);
+        if (!given.weights) continue;
+        add_weights(experiment, experiment.scalings[s], query, measurers[s].weights(), results);
+      }
     }
   }
 
-  std::size_t longest = 0;
-  for (const Row& row : scores) longest = std::max(longest, row.size());
-  for (const Scaling& scaling : experiment.scalings) {
-    std::vector<Row> logits;
-    for (const Row& row : scores) logits.push_back(logits_of(row, scaling, d));
-    for (const MetricRow* metric : experiment.metrics) {
-      ResultRow row = summary_row(experiment, scaling, *metric, logits);
-      row.key = {
-          config.name, static_cast<std::int64_t>(config.seed), experiment.name, "",           {},
-          d,           static_cast<std::int64_t>(longest),     scaling.name,    scaling.value};
+  for (std::size_t s = 0; s < measurers.size(); ++s) {
+    const Scaling& scaling = experiment.scalings[s];
+    for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
+      ResultRow row = measurers[s].row(m);
+      row.key = {config.name,
+                 static_cast<std::int64_t>(config.seed),
+                 experiment.name,
+                 "",
+                 {},
+                 d,
+                 most_visible_keys(given),
+                 scaling.name,
+                 scaling.value};
       results.rows.push_back(std::move(row));
     }
   }

@@ -1,22 +1,29 @@
-// Scores, or queries and keys, written in the config: the same scalings and metrics, without
-// chance.
+// Scores, or queries and keys, that are given: the same scalings and metrics, without chance. One
+// query at a time, so that memory does not grow with queries times keys.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/measure_block.h"
 #include "experiment/result_row.h"
 
 namespace attnscale {
 
 /// What a `given` experiment finds out.
 struct GivenResults {
-  std::vector<WeightRow> weights;  ///< query by query, scaling by scaling, key by key
-  std::vector<OutputRow> outputs;  ///< where values are given
-  std::vector<ResultRow> rows;  ///< where metrics are named; without errors, as queries share keys
+  /// Head by head, query by query, scaling by scaling, key by key; where Given::weights says so.
+  std::vector<WeightRow> weights;
+  std::vector<OutputRow> outputs;  ///< the same, where values are given
+  /// Where metrics are named: scaling by scaling, of the queries of all heads together; without
+  /// errors, as queries share keys.
+  std::vector<ResultRow> rows;
 };
 
-/// Measures experiment.given, which must be there.
-GivenResults measure_given(const Config& config, const Experiment& experiment);
+/// Measures experiment.given, which must be there. Nothing where `stop` said so, which it is asked
+/// between queries.
+std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
+                                          const StopSignal& stop = nullptr);
 
 }  // namespace attnscale

@@ -61,6 +61,18 @@ struct ContrastRow {
   std::optional<double> estimate, std_error, ci_low, ci_high;
 };
 
+/// One line of baselines.csv: a metric of given numbers beside that of random queries and keys with
+/// as many entries and visible keys. A value that does not exist is empty.
+struct BaselineRow {
+  ResultKey key;
+  std::string metric;
+  std::int64_t queries = 0;                            ///< given
+  std::optional<double> estimate;                      ///< of the given numbers
+  std::int64_t baseline_queries = 0;                   ///< drawn
+  std::optional<double> baseline, baseline_std_error;  ///< of the drawn ones
+  std::optional<double> ratio;                         ///< estimate / baseline
+};
+
 /// One line of weights.csv: one key of one given query under one scaling. Indices from 0.
 struct WeightRow {
   std::string experiment;
@@ -105,6 +117,7 @@ struct Results {
   std::vector<SampleRow> samples;
   std::vector<WeightRow> weights;
   std::vector<OutputRow> outputs;
+  std::vector<BaselineRow> baselines;
 };
 
 }  // namespace attnscale

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostQueries = 8;  // of one experiment
 constexpr std::int64_t kMostKeys = 32;
+constexpr std::int64_t kMostComponents = 16;  // of an output
 constexpr int kDigits = 4;  // as many as the lesson's longest numbers, and one more for small ones
 
 using QueryKey = std::tuple<std::string, std::int64_t, std::int64_t>;  // experiment, head, query
@@ -36,12 +37,14 @@ std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
     const auto index = index_of.find({row.experiment, row.head, row.query});
     if (index == index_of.end()) continue;
     auto& vectors = queries[index->second].outputs;
+    if (row.component > kMostComponents) continue;
     if (vectors.empty() || vectors.back().first != row.scaling) {
       vectors.emplace_back(row.scaling, "(");
     } else {
       vectors.back().second += ", ";
     }
-    vectors.back().second += rounded_short(row.output, kDigits);
+    vectors.back().second +=
+        row.component < kMostComponents ? rounded_short(row.output, kDigits) : "...";
   }
   return queries;
 }

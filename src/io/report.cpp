@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/baseline_tables.h"
 #include "io/given_tables.h"
 #include "io/look_for.h"
 #include "io/screen_table.h"
@@ -55,6 +56,7 @@ std::string report(const Results& run, const ReportStyle& style) {
     for (const ScreenTable& table : part.tables) text.add_table(table);
   }
   for (const ScreenTable& table : given_tables(run.weights, run.outputs)) text.add_table(table);
+  for (const ScreenTable& table : baseline_tables(run.baselines)) text.add_table(table);
   const std::vector<std::string> answers = look_for(run.rows, run.crossings);
   if (!answers.empty()) text.add_list("Look for", answers);
   return text.take();

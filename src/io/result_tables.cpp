@@ -129,6 +129,23 @@ constexpr Column<OutputRow> kOutputColumns[] = {
     {"output", [](OutputRow& r) -> Place { return &r.output; }},
 };
 
+constexpr Column<BaselineRow> kBaselineColumns[] = {
+    {"run", [](BaselineRow& r) -> Place { return &r.key.run; }},
+    {"seed", [](BaselineRow& r) -> Place { return &r.key.seed; }},
+    {"experiment", [](BaselineRow& r) -> Place { return &r.key.experiment; }},
+    {"d", [](BaselineRow& r) -> Place { return &r.key.d; }},
+    {"keys", [](BaselineRow& r) -> Place { return &r.key.keys; }},
+    {"scaling", [](BaselineRow& r) -> Place { return &r.key.scaling; }},
+    {"scaling_value", [](BaselineRow& r) -> Place { return &r.key.scaling_value; }},
+    {"metric", [](BaselineRow& r) -> Place { return &r.metric; }},
+    {"queries", [](BaselineRow& r) -> Place { return &r.queries; }},
+    {"estimate", [](BaselineRow& r) -> Place { return &r.estimate; }},
+    {"baseline_queries", [](BaselineRow& r) -> Place { return &r.baseline_queries; }},
+    {"baseline", [](BaselineRow& r) -> Place { return &r.baseline; }},
+    {"baseline_std_error", [](BaselineRow& r) -> Place { return &r.baseline_std_error; }},
+    {"ratio", [](BaselineRow& r) -> Place { return &r.ratio; }},
+};
+
 template <typename T>
 Value value_of(const T& value) {
   return value;
@@ -260,6 +277,9 @@ Table weights_table(std::span<const WeightRow> rows) {
 Table outputs_table(std::span<const OutputRow> rows) {
   return table_of(rows, kOutputColumns);
 }
+Table baselines_table(std::span<const BaselineRow> rows) {
+  return table_of(rows, kBaselineColumns);
+}
 
 Table histogram_table(std::span<const HistogramRow> rows) {
   return table_of(rows, kHistogramColumns);
@@ -336,6 +356,9 @@ std::vector<WeightRow> read_weights(const std::filesystem::path& path) {
 std::vector<OutputRow> read_outputs(const std::filesystem::path& path) {
   return read_rows(path, kOutputColumns);
 }
+std::vector<BaselineRow> read_baselines(const std::filesystem::path& path) {
+  return read_rows(path, kBaselineColumns);
+}
 
 Results read_results(const std::filesystem::path& folder) {
   const auto exists = [&](const char* name) { return std::filesystem::exists(folder / name); };
@@ -344,6 +367,7 @@ Results read_results(const std::filesystem::path& folder) {
   if (exists("crossings.csv")) run.crossings = read_crossings(folder / "crossings.csv");
   if (exists("weights.csv")) run.weights = read_weights(folder / "weights.csv");
   if (exists("outputs.csv")) run.outputs = read_outputs(folder / "outputs.csv");
+  if (exists("baselines.csv")) run.baselines = read_baselines(folder / "baselines.csv");
   return run;
 }
 

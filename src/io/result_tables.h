@@ -28,6 +28,7 @@ Table crossings_table(std::span<const CrossingRow> rows);
 Table contrasts_table(std::span<const ContrastRow> rows);
 Table weights_table(std::span<const WeightRow> rows);
 Table outputs_table(std::span<const OutputRow> rows);
+Table baselines_table(std::span<const BaselineRow> rows);
 
 /// The rows of a finished run's file, exactly as they were written. Throws std::system_error where
 /// the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong" where it is damaged:
@@ -36,6 +37,7 @@ std::vector<ResultRow> read_summary(const std::filesystem::path& path);
 std::vector<CrossingRow> read_crossings(const std::filesystem::path& path);
 std::vector<WeightRow> read_weights(const std::filesystem::path& path);
 std::vector<OutputRow> read_outputs(const std::filesystem::path& path);
+std::vector<BaselineRow> read_baselines(const std::filesystem::path& path);
 
 /// All rows in `folder`. summary.csv must be there; of the others those that a run of its kind has.
 Results read_results(const std::filesystem::path& folder);

@@ -40,6 +40,9 @@ Table weights(const Results& results) {
 Table outputs(const Results& results) {
   return outputs_table(results.outputs);
 }
+Table baselines(const Results& results) {
+  return baselines_table(results.baselines);
+}
 
 constexpr std::array kFiles{
     ResultFile{"summary.csv", Presence::kAlways, summary, to_csv},
@@ -51,6 +54,7 @@ constexpr std::array kFiles{
     ResultFile{"samples.csv", Presence::kWhereFilled, samples, to_csv},
     ResultFile{"weights.csv", Presence::kWhereFilled, weights, to_csv},
     ResultFile{"outputs.csv", Presence::kWhereFilled, outputs, to_csv},
+    ResultFile{"baselines.csv", Presence::kWhereFilled, baselines, to_csv},
 };
 
 }  // namespace

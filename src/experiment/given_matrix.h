@@ -1,0 +1,46 @@
+// Numbers that an experiment is given instead of drawing them: rows written in the config, or a
+// matrix of a file. Knows no file formats.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "numerics/matrix.h"
+
+namespace attnscale {
+
+/// A matrix and the file it lies in. What the file holds counts, not where it is.
+struct GivenFile {
+  std::string path;    ///< absolute
+  std::string sha256;  ///< of the whole file, in hexadecimal
+  Matrix matrix;
+
+  friend bool operator==(const GivenFile& a, const GivenFile& b) { return a.sha256 == b.sha256; }
+};
+
+/// Rows of numbers: of one head where they are written in the config, of several perhaps in a file.
+struct GivenMatrix {
+  std::vector<std::vector<double>> rows;  ///< empty where there is a file, or nothing is given
+  std::optional<GivenFile> file;
+
+  bool empty() const { return rows.empty() && !file; }
+  std::int64_t heads() const { return file ? file->matrix.heads : 1; }
+  std::int64_t row_count() const { return file ? file->matrix.rows : std::ssize(rows); }
+
+  /// How many numbers a row holds, the same in every head.
+  std::int64_t columns(std::int64_t row) const {
+    return file ? file->matrix.columns : std::ssize(rows[static_cast<std::size_t>(row)]);
+  }
+
+  /// The most numbers that any row holds.
+  std::int64_t most_columns() const;
+
+  /// Reads one row into `out`, which gets its length.
+  void read_row(std::int64_t head, std::int64_t row, std::vector<double>& out) const;
+
+  friend bool operator==(const GivenMatrix&, const GivenMatrix&) = default;
+};
+
+}  // namespace attnscale

@@ -1,0 +1,63 @@
+// The scores of given numbers: read, or computed from queries and keys a few queries at a time, so
+// that scores of large files are never all in memory. What a query sees is decided here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "experiment/experiment.h"
+
+namespace attnscale {
+
+std::int64_t head_count(const Given& given);
+
+/// Queries of one head.
+std::int64_t query_count(const Given& given);
+
+/// Numbers in one query, where they are given or said.
+std::optional<std::int64_t> size_of(const Given& given);
+
+/// How many keys a query of any head is scored against: with `causal` query i of n sees the first
+/// i + 1 + (keys - n), so that the last one sees all.
+std::int64_t visible_keys(const Given& given, std::int64_t query);
+
+/// The most keys that any query sees.
+std::int64_t most_visible_keys(const Given& given);
+
+/// One query's scores against the keys it sees, and where queries and keys are given their squared
+/// norms.
+struct QueryScores {
+  std::span<const double> scores;
+  std::span<const double> squared_query_norm;  ///< one number
+  std::span<const double> squared_key_norms;
+};
+
+/// Scores (raw) of one query after another.
+class GivenScores {
+ public:
+  /// `given` must outlive this.
+  explicit GivenScores(const Given& given) : given_(given) {}
+
+  /// What a query sees, until the next call. Queries are worked out in groups: asking for them in
+  /// order is the fast way. Every sum goes over components in order, in double precision.
+  QueryScores of(std::int64_t head, std::int64_t query);
+
+ private:
+  static constexpr std::size_t kGroup = 8;  // enough to share the reading of a key
+
+  void score_group(std::int64_t head, std::int64_t first_query);
+  void read_queries(std::int64_t queries);
+
+  const Given& given_;
+  std::int64_t head_ = -1;
+  std::int64_t first_query_ = 0;
+  std::vector<double> row_;
+  std::vector<double> queries_;              // [component * kGroup + query of the group]
+  std::vector<std::vector<double>> scores_;  // of each query of the group
+  std::vector<double> squared_query_norms_;
+  std::vector<double> squared_key_norms_;
+};
+
+}  // namespace attnscale
