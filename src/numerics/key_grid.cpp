@@ -69,10 +69,11 @@ std::pair<double, double> ranks_of(const Share& share, double keys) {
           (keys - 1) * log_of_share(share.below + share.total, share.above)};
 }
 
+constexpr double kNarrowest = 1e-12;  // of the law's range: no panel is cut any further
+
 /// Halves what `is_fine` does not accept.
 template <typename IsFine>
 std::vector<Cut> halve(const std::vector<Cut>& cuts, const IsFine& is_fine) {
-  constexpr double kNarrowest = 1e-12;
   const double narrowest = kNarrowest * (cuts.back().high - cuts.front().low);
   std::vector<Cut> finer;
   std::vector<Cut> ahead(cuts.rbegin(), cuts.rend());
@@ -104,7 +105,7 @@ std::vector<Cut> cuts_by_density(const LogitLaw& law, const PanelRule& rule, dou
       const bool is_fine = most * rule.last_coefficients(shares[p].mass) < kRoughDensity &&
                            (high - low < kHighestRank || high < kLeastRank);
       const double middle = 0.5 * (cuts[p].low + cuts[p].high);
-      if (is_fine) {
+      if (is_fine || cuts[p].half() < kNarrowest * width) {
         finer.push_back(cuts[p]);
       } else {
         finer.push_back({cuts[p].low, middle});
