@@ -53,9 +53,9 @@ struct GivenQuery {
 };
 
 /// The metrics of an experiment's queries under one scaling.
-class ScalingMeasurer {
+class GivenMeasurer {
  public:
-  ScalingMeasurer(const Experiment& experiment, const Scaling& scaling)
+  GivenMeasurer(const Experiment& experiment, const Scaling& scaling)
       : metrics_(experiment.metrics),
         rule_(scaling.rule),
         d_(size_of(*experiment.given).value_or(1)),
@@ -73,7 +73,8 @@ class ScalingMeasurer {
     if (metrics_.empty()) return;
     is_finite_ = is_finite_ && all_finite(logits_);
     if (is_finite_) logit_sums_.add(logits_);
-    const QueryContext context{slope_per_score(size, seen), saturated_above_};
+    const QueryContext context{logit_per_score(rule_, size, logits_[weights_.top()]),
+                               saturated_above_};
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
       values_[m].push_back(measure_weights(*metrics_[m], weights_, context));
@@ -108,16 +109,6 @@ class ScalingMeasurer {
   }
 
  private:
-  // d logit / d score of the top key, its norms held.
-  double slope_per_score(const ScoreSize& size, const QueryScores& seen) const {
-    const std::size_t top = weights_.top();
-    const double slope = logit_per_score(rule_, size, logits_[top]);
-    if (!needs_norms(rule_)) return slope;
-    const double norms = std::sqrt(seen.squared_query_norm[0] * seen.squared_key_norms[top]);
-    if (norms == 0) return 0;
-    return slope * (rule_.norm == Norm::kRms ? static_cast<double>(d_) : 1) / norms;
-  }
-
   const std::vector<const MetricRow*>& metrics_;
   const ScalingRule& rule_;
   std::int64_t d_;
@@ -159,7 +150,7 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
                                           const StopSignal& stop) {
   const Given& given = *experiment.given;
   const std::optional<std::int64_t> d = size_of(given);
-  std::vector<ScalingMeasurer> measurers;
+  std::vector<GivenMeasurer> measurers;
   for (const Scaling& scaling : experiment.scalings) measurers.emplace_back(experiment, scaling);
   GivenResults results;
   GivenScores scores(given);
