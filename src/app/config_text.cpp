@@ -1,7 +1,6 @@
 // A resolved config as JSON text, every default written out.
 #include <algorithm>
 #include <functional>
-#include <map>
 
 #include "app/config.h"
 #include "app/config_draft.h"
@@ -137,19 +136,6 @@ std::string entries_text(const std::vector<Entries>& group) {
   return text + "}";
 }
 
-/// Key and number of everything a scaling says in numbers, its row's first.
-std::vector<std::pair<std::string_view, double>> numbers_of(const Scaling& scaling) {
-  std::vector<std::pair<std::string_view, double>> numbers;
-  for (std::size_t i = 0; i < scaling.parameters.size(); ++i) {
-    numbers.emplace_back(scaling.like->parameters[i].name, scaling.parameters[i]);
-  }
-  for (const ScalingNumber& row : kScalingNumbers) {
-    const auto& number = scaling.changes.*row.number;
-    if (number) numbers.emplace_back(row.key, *number);
-  }
-  return numbers;
-}
-
 /// [[a], [b], ...], as [a, b] are the gains of queries and of keys.
 std::string gain_sweep_text(const std::vector<Scaling>& group) {
   std::vector<std::string> values;
@@ -157,38 +143,61 @@ std::string gain_sweep_text(const std::vector<Scaling>& group) {
   return list_text(values);
 }
 
-/// The members that say a number; the swept one says the list of the group's.
-std::string scaling_numbers_text(const std::vector<Scaling>& group) {
-  const auto numbers = numbers_of(group.front());
-  const auto swept = [&](std::size_t i) {
-    return is_swept<Scaling>(group, [i](const Scaling& one) { return numbers_of(one)[i].second; });
-  };
-  std::map<std::string_view, std::string> texts;
-  bool listed = false;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const bool here = !listed && swept(i);
-    listed = listed || here;
-    texts[numbers[i].first] = !here                        ? number_text(numbers[i].second)
-                              : numbers[i].first == "gain" ? gain_sweep_text(group)
-                                                           : sweep_text(group);
-  }
-  std::string text;
-  for (const auto& [key, number] : numbers) {
-    // Two keys stand inside another.
-    if (key == "key_gain") continue;
-    if (key == "gain" && texts.contains("key_gain")) {
-      texts[key] = "[" + texts[key] + ", " + texts["key_gain"] + "]";
+/// What a group of scalings says in numbers, of which at most one is swept.
+class ScalingNumbers {
+ public:
+  explicit ScalingNumbers(const std::vector<Scaling>& group) : group_(group) {}
+
+  /// The members for the numbers of the row it is like, then for its own.
+  std::string members() {
+    std::string text;
+    const Scaling& first = group_.front();
+    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
+      text += member(first.like->parameters[i].name,
+                     number([i](const Scaling& one) { return one.parameters[i]; }));
     }
-    if (key == "bias") {
-      const auto kind = *group.front().changes.normaliser;
-      text +=
-          R"(, "normaliser": {)" + quote(name_in(kNormaliserNames, kind)) + ": " + texts[key] + "}";
-      continue;
+    for (const ScalingNumber& row : kScalingNumbers) {
+      const auto own = row.number;
+      if (!(first.changes.*own) || own == &ScalingChanges::key_gain) continue;
+      const std::string value =
+          number([own](const Scaling& one) { return *(one.changes.*own); },
+                 own == &ScalingChanges::gain ? gain_sweep_text : sweep_text<Scaling>);
+      text += own == &ScalingChanges::gain   ? member("gain", gain_of(first, value))
+              : own == &ScalingChanges::bias ? member("normaliser", normaliser_of(first, value))
+                                             : member(row.key, value);
     }
-    text += ", " + quote(key) + ": " + texts[key];
+    return text;
   }
-  return text;
-}
+
+ private:
+  using Get = std::function<double(const Scaling&)>;
+
+  static std::string member(std::string_view key, const std::string& value) {
+    return ", " + quote(key) + ": " + value;
+  }
+
+  static std::string gain_of(const Scaling& scaling, const std::string& gain) {
+    const auto& key_gain = scaling.changes.key_gain;
+    return key_gain ? list_text({gain, number_text(*key_gain)}) : gain;
+  }
+
+  static std::string normaliser_of(const Scaling& scaling, const std::string& bias) {
+    std::string text = "{";
+    text += quote(name_in(kNormaliserNames, *scaling.changes.normaliser));
+    return text + ": " + bias + "}";
+  }
+
+  /// The number, or the list of the sweep where this is the one that is swept.
+  std::string number(const Get& get,
+                     std::string (*sweep)(const std::vector<Scaling>&) = sweep_text<Scaling>) {
+    const bool here = !swept_ && is_swept<Scaling>(group_, get);
+    swept_ = swept_ || here;
+    return here ? sweep(group_) : number_text(get(group_.front()));
+  }
+
+  const std::vector<Scaling>& group_;
+  bool swept_ = false;
+};
 
 std::string scaling_words_text(const ScalingChanges& changes) {
   std::string text;
@@ -214,7 +223,7 @@ std::string scaling_text(const std::vector<Scaling>& group) {
   std::string text;
   if (has_own_name) text += ", \"name\": " + quote(first.name);
   if (first.like != nullptr) text += ", \"like\": " + quote(first.like->name);
-  text += scaling_numbers_text(group) + scaling_words_text(first.changes);
+  text += ScalingNumbers(group).members() + scaling_words_text(first.changes);
   return "{" + text.substr(2) + "}";
 }
 

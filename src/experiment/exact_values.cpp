@@ -6,19 +6,20 @@
 namespace attnscale {
 namespace {
 
-/// True where theory has the logits and weights of such a rule.
-bool is_known(const ScalingRule& rule) {
-  return rule.weights.precision == Precision::kFloat64 && rule.norm == Norm::kNone &&
-         rule.weights.normaliser.kind != NormaliserKind::kSigmoid;
+bool is_aligned(const Draw& draw) {
+  return draw.entries.alignment != 0 && aligned_of(draw.entries, draw.keys) > 0;
 }
 
 /// True where the scores of a query's keys are independent and of one normal law given the query,
-/// whose norm is chi.
+/// whose norm is chi; or cosines of independent directions where the rule has a norm.
 bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
-  if (!is_known(rule)) return false;
   const Entries& entries = draw.entries;
-  const bool of_one_law = entries.alignment == 0 || aligned_of(entries, draw.keys) == draw.keys;
-  return draw.keys >= 2 && of_one_law && is_centred_normal(entries.queries) &&
+  const bool has_norm = rule.norm != Norm::kNone;
+  const bool of_one_law =
+      !is_aligned(draw) || (!has_norm && aligned_of(entries, draw.keys) == draw.keys);
+  const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
+  return rule.weights.precision == Precision::kFloat64 && draw.keys >= (is_sigmoid ? 1 : 2) &&
+         of_one_law && draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
          is_centred_normal(entries.keys);
 }
 
@@ -35,33 +36,56 @@ ReferenceRow row_of(const Draw& draw, const ScalingRule& rule) {
   if (rule.softcap) row.softcap = *rule.softcap;
   const Normaliser& normaliser = rule.weights.normaliser;
   if (normaliser.kind == NormaliserKind::kSink) row.sink = normaliser.bias;
+  if (normaliser.kind == NormaliserKind::kSigmoid) row.sigmoid_bias = normaliser.bias;
   return row;
 }
 
-ReferenceRequest request_of(const Draw& draw, const Scaling& scaling) {
-  return {static_cast<double>(draw.d), row_of(draw, scaling.rule),
-          multiplier_at(scaling.rule, {draw.d, draw.keys}), entry_sd(draw)};
+/// What an RMS norm multiplies a cosine by.
+double cosine_factor(const Draw& draw, const ScalingRule& rule) {
+  return rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
+}
+
+ReferenceRequest request_of(const Draw& draw, const ScalingRule& rule) {
+  return {.d = static_cast<double>(draw.d),
+          .row = row_of(draw, rule),
+          .multiplier = multiplier_at(rule, {draw.d, draw.keys}) * cosine_factor(draw, rule),
+          .entry_sd = entry_sd(draw),
+          .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
 }
 
 std::optional<double> if_finite(double number) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
+/// Where logits are no multiples of the scores: moments of those of centred normal entries.
+std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
+                                           const ScalingRule& rule) {
+  if (!has_exact_means(draw, rule) || is_aligned(draw)) return std::nullopt;
+  if (metric.name == "logit_mean") return 0;
+  const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
+  return metric.name == "logit_sd" ? if_finite(moments.sd) : moments.kurtosis;
+}
+
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
-                                      const Scaling& scaling) {
-  if (!is_known(scaling.rule) || scaling.rule.softcap) return std::nullopt;
+                                      const ScalingRule& rule) {
+  if (rule.weights.precision != Precision::kFloat64) return std::nullopt;
+  if (rule.softcap || rule.norm != Norm::kNone) return bent_logit_reference(metric, draw, rule);
   const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
-  const double multiplier = multiplier_at(scaling.rule, {draw.d, draw.keys});
+  const double multiplier = multiplier_at(rule, {draw.d, draw.keys});
   if (metric.name == "logit_mean") return if_finite(multiplier * score.mean);
   if (metric.name == "logit_sd") return if_finite(std::abs(multiplier) * score.sd);
   // All logits are equal where the multiplier is 0.
   return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
 }
 
-/// The exact mean of what the aligned keys hold, where they are like the other keys or are all.
-std::optional<double> aligned_share(const Draw& draw) {
+/// The exact mean of what the aligned keys hold, where they are like the other keys or are all. The
+/// share of the weight is theirs where all of it is the keys'.
+std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
+                                    const ScalingRule& rule) {
   const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
-  if (draw.entries.alignment != 0 && aligned < draw.keys) return std::nullopt;
+  const bool known = !is_aligned(draw) || aligned == draw.keys;
+  const bool is_plain = rule.weights == WeightRule{};
+  if (!known || !(is_plain || (metric.is_fraction && aligned == draw.keys))) return std::nullopt;
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
@@ -86,20 +110,25 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
                                                    const Scaling& scaling) {
   std::vector<std::optional<double>> values(experiment.metrics.size());
   if (mode_ == ReferenceMode::kOff) return values;
+  const Draw& draw = cell.draw;
+  const ScalingRule& rule = scaling.rule;
+  const bool is_known = has_exact_means(draw, rule);
   std::optional<SoftmaxReference> means;
   const bool wanted = std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
                                   [](const MetricRow* metric) { return metric->exact_mean; });
-  if (wanted && has_exact_means(cell.draw, scaling.rule)) {
-    means = softmax_means(request_of(cell.draw, scaling));
+  if (wanted && is_known) {
+    means = softmax_means(request_of(draw, rule));
+    // Per cosine; the score is the product after the norm.
+    if (means) means->score_slope /= cosine_factor(draw, rule);
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
     if (metric.kind == MetricKind::kLogitStatistic) {
-      values[i] = logit_reference(metric, cell.draw, scaling);
-    } else if (metric.measure_aligned) {
-      values[i] = aligned_share(cell.draw);
-    } else if (metric.name == "saturated" && has_exact_means(cell.draw, scaling.rule)) {
-      values[i] = saturated_reference(request_of(cell.draw, scaling), experiment.saturated_above);
+      values[i] = logit_reference(metric, draw, rule);
+    } else if (metric.needs == MetricNeeds::kAlignedKeys) {
+      values[i] = aligned_share(metric, draw, rule);
+    } else if (metric.name == "saturated" && is_known && rule.norm == Norm::kNone) {
+      values[i] = saturated_reference(request_of(draw, rule), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
       values[i] = (*means).*metric.exact_mean;
     }
@@ -109,10 +138,11 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
 
 std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
                                             double level) {
-  if (mode_ == ReferenceMode::kOff || !has_exact_means(cell.draw, scaling.rule))
-    return std::nullopt;
-  const PowerLaw factor = power_law(scaling.rule, cell.draw.keys);
-  const CrossingRequest request{row_of(cell.draw, scaling.rule), factor.multiplier, factor.power,
+  const ScalingRule& rule = scaling.rule;
+  const bool is_known = has_exact_means(cell.draw, rule) && rule.norm == Norm::kNone;
+  if (mode_ == ReferenceMode::kOff || !is_known) return std::nullopt;
+  const PowerLaw factor = power_law(rule, cell.draw.keys);
+  const CrossingRequest request{row_of(cell.draw, rule), factor.multiplier, factor.power,
                                 entry_sd(cell.draw)};
   const double work = table_.pending_work(request);
   if (work > left_) {
