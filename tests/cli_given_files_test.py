@@ -180,6 +180,27 @@ class GivenFilesTest(CommandLineTest):
         self.assertEqual({line[header.index("queries")] for line in lines}, {str(HEADS * QUERIES)})
         self.assertFalse((run / "weights.csv").exists())
 
+    def test_scalings_see_the_norms_and_the_number_of_visible_keys(self):
+        q, k, _ = layer(seed=19)
+        self.save(q, k)
+        config = given({"queries": "q.npy", "keys": "k.npy", "causal": True, "weights": True})
+        config["experiments"][0]["scalings"] = [
+            {"name": "rms", "norm": "rms", "d_power": -0.5},
+            {"name": "cosine", "norm": "cosine", "multiplier": 10},
+            {"name": "visible", "like": "div_sqrt_d", "log_keys": True}]
+        scores = q @ np.swapaxes(k, -2, -1)
+        length = [np.linalg.norm(array, axis=-1) for array in (q, k)]
+        cosines = scores / length[0][:, :, None] / length[1][:, None, :]
+        sees = np.arange(1, QUERIES + 1)[:, None]
+        expected = {"rms": cosines * math.sqrt(D), "cosine": 10 * cosines,
+                    "visible": scores / math.sqrt(D) * np.log(sees)}
+        run = self.run_config(config, "norms")
+        with open(run / "weights.csv", newline="", encoding="ascii") as file:
+            for line in csv.DictReader(file):
+                place = tuple(int(line[column]) for column in ("head", "query", "key"))
+                self.assertAlmostEqual(float(line["logit"]), expected[line["scaling"]][place],
+                                       delta=ABSOLUTE_ERROR)
+
     def test_config_json_of_a_run_gives_the_same_bytes_from_anywhere(self):
         self.save(*layer(seed=10))
         config = given({**FILES, "weights": True, "baseline": True}, metrics="all")

@@ -146,7 +146,7 @@ WRONG_TOGETHER = [
 class MatrixErrorsTest(CommandLineTest):
     def check(self, members, says, **more):
         config = self.write_config({"name": "wrong", "experiments": [
-            {"given": members, "scalings": ["none"], **more}]})
+            {"given": members, **({"scalings": ["none"]} | more)}]})
         message = self.refuse("run", config, "--out", "run", says=[config, *says])
         self.assertEqual(message.count("\n"), 1, message)
         self.assertFalse((self.folder / "run").exists())
@@ -195,6 +195,11 @@ class MatrixErrorsTest(CommandLineTest):
         answer = self.attnscale("run", "config.json", cwd=folder, text=False)
         self.assertEqual(answer.returncode, 2)
         self.assertIn(b"absolute path are not UTF-8", answer.stderr)
+
+    def test_scores_do_not_tell_norms(self):
+        self.check({"scores": [[1, 2]], "d": 4},
+                   ["/experiments/0/scalings: ", 'the scaling "cosine" norms queries and keys'],
+                   scalings=[{"name": "cosine", "norm": "cosine"}])
 
     def test_a_baseline_of_scores_needs_d(self):
         self.check({"scores": [[1, 2]], "baseline": True},
