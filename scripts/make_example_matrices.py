@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Make the queries, keys and values of a small toy layer, for configs/real_matrices.json.
 
 Two heads over a text of 24 tokens, d = 16. Each token has a topic and a place. Head 0 looks for
