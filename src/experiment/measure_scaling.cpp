@@ -154,33 +154,40 @@ void ScalingMeasurer::measure_all_logits(const Scores& scores, const GroupColumn
   }
 }
 
+// One query's column of what is laid out key by key.
 void ScalingMeasurer::weigh_query(const Scores& scores, std::int64_t query) {
   const auto keys = static_cast<std::size_t>(size_.keys);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
-  // One query's column of what is laid out key by key.
-  query_logits_.resize(keys);
-  std::vector<double> squared_key_norms;
-  for (std::size_t key = 0; key < keys; ++key) {
-    const std::size_t place = key * stride + static_cast<std::size_t>(query);
-    query_logits_[key] = scores.scores[place];
-    if (needs_norms(rule_)) squared_key_norms.push_back(scores.squared_key_norms[place]);
+  const auto column_of = [&](std::span<const double> numbers, std::vector<double>& column) {
+    column.resize(keys);
+    for (std::size_t key = 0; key < keys; ++key) {
+      column[key] = numbers[key * stride + static_cast<std::size_t>(query)];
+    }
+  };
+  const bool has_them = logits_.size() == keys * stride;  // one tile was all of the group
+  if (has_them) column_of(logits_, query_logits_);
+  bool hides_overflow = false;
+  if (!has_them || may_hide_overflow(rule_)) {
+    column_of(scores.scores, query_scores_);
+    Scores column{query_scores_};
+    if (needs_norms(rule_)) {
+      column_of(scores.squared_key_norms, query_key_norms_);
+      column.squared_query_norms =
+          scores.squared_query_norms.subspan(static_cast<std::size_t>(query), 1);
+      column.squared_key_norms = query_key_norms_;
+    }
+    query_logits_.resize(keys);
+    if (may_hide_overflow(rule_)) {
+      ScalingRule uncapped = rule_;
+      uncapped.softcap.reset();
+      apply_scaling(uncapped, size_, column, query_logits_);
+      hides_overflow =
+          !std::ranges::all_of(query_logits_, [](double logit) { return std::isfinite(logit); });
+    }
+    apply_scaling(rule_, size_, column, query_logits_);
   }
-  const std::span<const double> squared_query_norm =
-      needs_norms(rule_) ? scores.squared_query_norms.subspan(static_cast<std::size_t>(query), 1)
-                         : std::span<const double>();
-  bool hidden_overflow = false;
-  if (may_hide_overflow(rule_)) {
-    ScalingRule uncapped = rule_;
-    uncapped.softcap.reset();
-    std::vector<double> logits(keys);
-    apply_scaling(uncapped, size_, {query_logits_, squared_query_norm, squared_key_norms}, logits);
-    hidden_overflow =
-        !std::ranges::all_of(logits, [](double logit) { return std::isfinite(logit); });
-  }
-  apply_scaling(rule_, size_, {query_logits_, squared_query_norm, squared_key_norms},
-                query_logits_);
   weights_.weigh(query_logits_, rule_.weights, aligned_keys_);
-  if (hidden_overflow) weights_.mark_overflow();
+  if (hides_overflow) weights_.mark_overflow();
 }
 
 }  // namespace attnscale

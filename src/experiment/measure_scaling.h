@@ -72,6 +72,8 @@ class ScalingMeasurer {
   SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
   PowerSums power_sums_;
   std::vector<QueryContext> contexts_;
+  std::vector<double> query_scores_;
+  std::vector<double> query_key_norms_;
   std::vector<double> query_logits_;
   QueryWeights weights_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiment/measure_scaling.h"
+
 namespace attnscale {
 namespace {
 
@@ -24,6 +26,24 @@ Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw
   return cell;
 }
 
+/// Rough seconds from a score to its share in the metrics.
+double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) {
+  constexpr double kScaleAndSum = 4e-9;
+  constexpr double kNormalise = 8e-9;
+  constexpr double kBend = 10e-9;
+  constexpr double kWeighOneByOne = 15e-9;
+  constexpr double kRound = 30e-9;
+  const bool narrow = rule.weights.precision != Precision::kFloat64;
+  const bool one_by_one = std::ranges::any_of(
+      experiment.metrics, [&](const MetricRow* metric) { return needs_all_logits(*metric, rule); });
+  double seconds = kScaleAndSum;
+  if (needs_norms(rule)) seconds += kNormalise;
+  if (rule.softcap) seconds += kBend;
+  if (one_by_one) seconds += kWeighOneByOne;
+  if (narrow) seconds += kRound * (rule.softcap ? 3 : 1);
+  return seconds;
+}
+
 }  // namespace
 
 std::int64_t Cell::queries_in(std::int64_t block) const {
@@ -40,16 +60,22 @@ std::int64_t block_queries(std::int64_t keys, std::int64_t work_per_score) {
 }
 
 double expected_seconds(const Experiment& experiment, const Cell& cell) {
-  constexpr double kPerLogit = 4e-9;
   constexpr double kPerMetric = 20e-9;
+  constexpr double kPerNorm = 10e-9;  // a chi-squared, where no entry is drawn
   const auto queries = static_cast<double>(cell.queries);
   const double scores = queries * static_cast<double>(cell.draw.keys);
   const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
-  const double drawn = experiment.sampler->draws_entries ? entries : scores;
+  const bool draws_entries = experiment.sampler->draws_entries;
+  const double drawn = draws_entries ? entries : scores;
+  const bool draws_norms = !draws_entries && cell.draw.norms == NormRequest::kSquaredNorms;
   const auto scalings = static_cast<double>(experiment.scalings.size());
   const auto metrics = static_cast<double>(experiment.metrics.size());
-  return drawn * experiment.sampler->nanoseconds * 1e-9 +
-         scalings * (scores * kPerLogit + queries * metrics * kPerMetric);
+  double weighing = 0;
+  for (const Scaling& scaling : experiment.scalings) {
+    weighing += scores * seconds_per_logit(experiment, scaling.rule);
+  }
+  return drawn * experiment.sampler->nanoseconds * 1e-9 + (draws_norms ? scores * kPerNorm : 0) +
+         weighing + scalings * queries * metrics * kPerMetric;
 }
 
 ResultKey key_of(const Config& config, const Cell& cell, const Scaling& scaling) {
