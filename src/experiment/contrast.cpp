@@ -56,7 +56,7 @@ std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
       row.metric = metric->name;
       row.baseline = baseline.name;
       const bool has_error_bar = has_moments(cell.draw.entries, metric->moments);
-      if (metric->kind == MetricKind::kLogitStatistic) {
+      if (metric->kind != MetricKind::kPerQuery) {
         const Moments& powers = tally.moments[logit_group(experiment, s)];
         row.queries = powers.count;
         const LogitPowers own_powers{powers_each, logit_centre(scaling.rule, cell.draw)};

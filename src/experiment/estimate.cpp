@@ -19,8 +19,8 @@ void fill_reference(std::optional<double> reference, ResultRow& row) {
 
 // The interval is the one that fits the metric: a spread is above 0 and a kurtosis above 1.
 Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int64_t queries) {
-  if (metric.name == "logit_sd") return log_interval(estimate, 0, queries);
-  if (metric.name == "logit_kurtosis") return log_interval(estimate, 1, queries);
+  if (metric.kind == MetricKind::kLogitSd) return log_interval(estimate, 0, queries);
+  if (metric.kind == MetricKind::kLogitKurtosis) return log_interval(estimate, 1, queries);
   return student_interval(estimate, queries);
 }
 
@@ -103,7 +103,7 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, con
       const MetricRow* metric = experiment.metrics[m];
       ResultRow row = start_row(config, cell, scaling);
       row.metric = metric->name;
-      if (metric->kind == MetricKind::kLogitStatistic) {
+      if (metric->kind != MetricKind::kPerQuery) {
         const Moments& powers = tally.moments[logit_group(experiment, s)];
         row.queries = powers.count;
         const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment) : 0);

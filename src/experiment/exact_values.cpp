@@ -61,9 +61,9 @@ std::optional<double> if_finite(double number) {
 std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
                                            const ScalingRule& rule) {
   if (!has_exact_means(draw, rule) || is_aligned(draw)) return std::nullopt;
-  if (metric.name == "logit_mean") return 0;
+  if (metric.kind == MetricKind::kLogitMean) return 0;
   const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
-  return metric.name == "logit_sd" ? if_finite(moments.sd) : moments.kurtosis;
+  return metric.kind == MetricKind::kLogitSd ? if_finite(moments.sd) : moments.kurtosis;
 }
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
@@ -72,8 +72,8 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
   if (rule.softcap || rule.norm != Norm::kNone) return bent_logit_reference(metric, draw, rule);
   const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
   const double multiplier = multiplier_at(rule, {draw.d, draw.keys});
-  if (metric.name == "logit_mean") return if_finite(multiplier * score.mean);
-  if (metric.name == "logit_sd") return if_finite(std::abs(multiplier) * score.sd);
+  if (metric.kind == MetricKind::kLogitMean) return if_finite(multiplier * score.mean);
+  if (metric.kind == MetricKind::kLogitSd) return if_finite(std::abs(multiplier) * score.sd);
   // All logits are equal where the multiplier is 0.
   return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
 }
@@ -123,7 +123,7 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
-    if (metric.kind == MetricKind::kLogitStatistic) {
+    if (metric.kind != MetricKind::kPerQuery) {
       values[i] = logit_reference(metric, draw, rule);
     } else if (metric.needs == MetricNeeds::kAlignedKeys) {
       values[i] = aligned_share(metric, draw, rule);

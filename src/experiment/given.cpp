@@ -19,8 +19,8 @@ bool all_finite(std::span<const double> numbers) {
 
 double statistic(const MetricRow& metric, const CentralSums& logits) {
   const auto n = static_cast<double>(logits.count);
-  if (metric.name == "logit_mean") return logits.mean;
-  if (metric.name == "logit_sd") return std::sqrt(logits.square / (n - 1));
+  if (metric.kind == MetricKind::kLogitMean) return logits.mean;
+  if (metric.kind == MetricKind::kLogitSd) return std::sqrt(logits.square / (n - 1));
   return n * logits.fourth / (logits.square * logits.square);
 }
 

@@ -127,7 +127,7 @@ struct DrawnLayers {
   /// Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
-    if (metric.kind == MetricKind::kLogitStatistic) {
+    if (metric.kind != MetricKind::kPerQuery) {
       const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment()) : 0);
       // Normal entries have mean score 0, so the centre is the same for any number of keys.
       const double centre = logit_centre(experiment().scalings[s].rule, plan.cells.front().draw);

@@ -26,7 +26,7 @@ double error_of(const MetricRow& metric, const ResultRow& row) {
 double allowance(const MetricRow& metric, double reference) {
   constexpr double kRounding = 1e-12;
   constexpr double kReference = 1e-6;
-  if (metric.kind == MetricKind::kLogitStatistic) return kRounding * std::abs(reference);
+  if (metric.kind != MetricKind::kPerQuery) return kRounding * std::abs(reference);
   // The margin's is relative to the logits' spread, of which it is a tenth or more.
   return metric.unit == "logit" ? 10 * kReference * std::abs(reference) : kReference;
 }
@@ -36,7 +36,7 @@ double carrying(double queries, double mean, double sd) {
 }
 
 bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
-  if (metric.name == "logit_kurtosis" && row.queries < kLeastForKurtosis) return false;
+  if (metric.kind == MetricKind::kLogitKurtosis && row.queries < kLeastForKurtosis) return false;
   if (carrying < kLeastCarrying) return false;
   if (error_of(metric, row) > 0) return true;
   // Nothing varied. A metric of one unit's range whose mean is off by this much would have.
@@ -84,10 +84,10 @@ double carrying_queries(const ResultRow& row, double kurtosis) {
   const MetricRow* metric = find_metric(row.metric);
   if (metric == nullptr || !row.reference) return queries;
   const double mean = *row.reference;
-  if (metric->kind == MetricKind::kLogitStatistic) {
-    if (metric->name == "logit_mean") return queries;
+  if (metric->kind != MetricKind::kPerQuery) {
+    if (metric->kind == MetricKind::kLogitMean) return queries;
     // Twice the relative error of a spread is that of the mean square.
-    const double power = metric->name == "logit_sd" ? 2 : 1;
+    const double power = metric->kind == MetricKind::kLogitSd ? 2 : 1;
     const double seen =
         carrying(queries, mean, power * row.std_error.value_or(0) * std::sqrt(queries));
     const double scores = queries * static_cast<double>(row.key.keys);

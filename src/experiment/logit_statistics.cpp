@@ -52,8 +52,8 @@ PowerFunction kurtosis_function(const Moments& powers, const LogitPowers& place)
 
 PowerFunction function_of(const MetricRow& metric, const Moments& powers,
                           const LogitPowers& place) {
-  if (metric.name == "logit_mean") return mean_function(powers, place);
-  if (metric.name == "logit_sd") return sd_function(powers, place);
+  if (metric.kind == MetricKind::kLogitMean) return mean_function(powers, place);
+  if (metric.kind == MetricKind::kLogitSd) return sd_function(powers, place);
   return kurtosis_function(powers, place);
 }
 

@@ -38,8 +38,8 @@ std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
 int logit_powers(const Experiment& experiment) {
   int powers = 0;
   for (const MetricRow* row : experiment.metrics) {
-    if (row->kind != MetricKind::kLogitStatistic) continue;
-    powers = std::max(powers, row->name == "logit_kurtosis" ? 4 : 2);
+    if (row->kind == MetricKind::kPerQuery) continue;
+    powers = std::max(powers, row->kind == MetricKind::kLogitKurtosis ? 4 : 2);
   }
   return powers;
 }

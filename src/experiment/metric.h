@@ -13,8 +13,8 @@ namespace attnscale {
 
 struct SoftmaxReference;
 
-/// A metric is one number per query, or one statistic of all logits of a cell and scaling.
-enum class MetricKind { kPerQuery, kLogitStatistic };
+/// A metric is one number per query, or else one statistic of all logits of a cell and scaling.
+enum class MetricKind { kPerQuery, kLogitMean, kLogitSd, kLogitKurtosis };
 
 /// Over what a histogram of the metric's values is laid out.
 enum class HistogramAxis {

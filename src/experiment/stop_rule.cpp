@@ -21,7 +21,7 @@ bool is_about(const PrecisionTarget& target, const std::string& scaling) {
 Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
                          std::size_t scaling) {
   const MetricRow& metric = *experiment.stop->metric;
-  if (metric.kind == MetricKind::kLogitStatistic) {
+  if (metric.kind != MetricKind::kPerQuery) {
     const Moments& powers = moments[logit_group(experiment, scaling)];
     const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
     const double centre = logit_centre(experiment.scalings[scaling].rule, cell.draw);
