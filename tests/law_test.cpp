@@ -48,6 +48,8 @@ const std::vector<LawCase>& law_cases() {
       {"outlier", {0.001, 10}, 3 * (0.999 + 0.001 * 101 * 101) / (1.1 * 1.1)},
       {"outlier", {0.1, 3}, 3 * (0.9 + 0.1 * 10 * 10) / (1.9 * 1.9)},
       {"outlier", {1, 3}, 3},
+      {"ternary", {0.5}, 2},
+      {"ternary", {1}, 1},  // fair signs
   };
   return cases;
 }

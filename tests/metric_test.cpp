@@ -66,6 +66,7 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
          return largest_eigenvalue(jacobian_of(plain, plain.p.size()));
        }},
       {"effective_keys", [](const auto& plain, auto, const auto&) { return 1 / plain.sum_p2(); }},
+      {"perplexity", [](const auto& plain, auto, const auto&) { return std::exp(plain.entropy); }},
       {"output_sd", [](const auto& plain, auto, const auto&) { return std::sqrt(plain.sum_p2()); }},
       {"weight_margin",
        [](const auto& plain, auto logits, const auto&) -> long double {

@@ -179,6 +179,7 @@ TEST(Preset, MultipliesAsItsSourceSays) {
   EXPECT_EQ(factor(preset("gpt_neo"), 64), 1);
   EXPECT_EQ(factor(preset("t5"), 64), 1);
   EXPECT_EQ(factor(preset("inverse_layer", {3}), 64), 1.0 / 32);
+  EXPECT_NEAR(factor(preset("div_cbrt_d"), 1000), 0.1, 1e-16);
   // d^-1/4 twice is 1/sqrt(d).
   EXPECT_EQ(factor(preset("quarter_powers"), 100), factor(preset("div_sqrt_d"), 100));
   // Spread of unit entries under a wrong d: sqrt(128 / 144), sqrt(128 / 168).

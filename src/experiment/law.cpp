@@ -209,6 +209,23 @@ void fill_outlier(Parameters parameters, RandomStream& words, std::span<double> 
   }
 }
 
+constexpr std::array kTernary{
+    LawParameter{"p", 0, 1, "share of entries that are not 0"},
+};
+
+double ternary_kurtosis(Parameters parameters) {
+  return 1 / parameters[0];
+}
+
+void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double p = parameters[0];
+  const double size = 1 / std::sqrt(p);
+  for (double& entry : out) {
+    const double u = middle_of_unit(words());
+    entry = u < p / 2 ? -size : u < p ? size : 0;
+  }
+}
+
 constexpr std::array kLaws{
     LawRow{"normal",
            "standard normal entries",
@@ -253,6 +270,9 @@ constexpr std::array kLaws{
            "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
            "probability p, else 0",
            kOutlier, outlier_kurtosis, fill_outlier},
+    LawRow{"ternary", "three levels, as of entries quantised to them",
+           "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kTernary,
+           ternary_kurtosis, fill_ternary},
 };
 
 }  // namespace

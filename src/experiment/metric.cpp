@@ -66,7 +66,15 @@ double aligned_weight_of(const Weights& w) {
   return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
 }
 
+double perplexity_of(const Weights& w) {
+  return plain::exp(sum_entropy(w));
+}
+
 // By running sums.
+
+double perplexity(const Query& q) {
+  return plain::exp(sum_entropy(q));
+}
 
 double slope(const Query& q) {
   return top_weight(q) * others_weight(q);
@@ -240,6 +248,15 @@ constexpr std::array kMetrics{
               .of_weights = by_weights<count_effective_keys>,
               .measure = by_sums<count_effective_keys>,
               .level = SoftmaxLevel::kPowers,
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kKeys},
+    MetricRow{.name = "perplexity",
+              .unit = "1",
+              .help = "e^entropy: how many equal weights would have as much entropy",
+              .title = "perplexity of the weights",
+              .of_weights = by_weights<perplexity_of>,
+              .measure = by_sums<perplexity>,
+              .level = SoftmaxLevel::kEntropy,
               .needs_two_keys = true,
               .axis = HistogramAxis::kKeys},
     MetricRow{.name = "output_sd",

@@ -65,6 +65,9 @@ constexpr std::array kScalings{
     ScalingRow{"div_d", "as in muP; a common slip elsewhere", "Yang et al. 2022, arXiv 2203.03466",
                [](Numbers) { return ScalingRule{.d_power = -1}; }},
 
+    ScalingRow{"div_cbrt_d", "the cube root of d: between no scaling and the transformer's rule",
+               "songjunxi.com, among roots that it compares",
+               [](Numbers) { return ScalingRule{.d_power = -1.0 / 3}; }},
     ScalingRow{
         "quarter_powers", "d^-1/4 on q and on k: 1/sqrt(d) that does not overflow early",
         "OpenAI's diffusion U-Nets, guided-diffusion issue 38",
