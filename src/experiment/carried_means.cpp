@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiment/line_check.h"
 #include "experiment/measure_block.h"
 
 namespace attnscale {
@@ -11,7 +12,7 @@ namespace {
 
 std::string place_of(const ResultKey& key) {
   return "d = " + std::to_string(key.d.value_or(0)) + ", keys " + std::to_string(key.keys) +
-         ", scaling " + key.scaling;
+         ", scaling " + describe_named(key.scaling, key.scaling_value);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "experiment/line_check.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/students_t.hpp>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -131,8 +133,17 @@ std::string describe_line(const ResultRow& row) {
   std::string text = row.metric + " of " + row.key.experiment;
   if (row.key.d) text += " at d=" + std::to_string(*row.key.d);
   text += " keys=" + std::to_string(row.key.keys);
-  if (!row.key.entries.empty()) text += " (" + row.key.entries + ")";
-  return text + " under " + row.key.scaling;
+  if (!row.key.entries.empty()) {
+    text += " (" + describe_named(row.key.entries, row.key.entries_value) + ")";
+  }
+  return text + " under " + describe_named(row.key.scaling, row.key.scaling_value);
+}
+
+std::string describe_named(const std::string& name, std::optional<double> value) {
+  if (!value) return name;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), *value).ptr;
+  return name + " " + std::string(text.data(), end);
 }
 
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {
