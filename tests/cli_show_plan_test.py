@@ -135,7 +135,15 @@ class ListsTest(CommandLineTest):
         self.assertEqual(self.succeed("schema").stdout,
                          (ROOT / "configs" / "schema.json").read_text())
 
-    def test_lists_hold_one_line_each_and_a_config_may_name_all_of_them(self):
+    def test_the_list_of_scalings_says_formula_meaning_and_source_of_each(self):
+        listed = self.succeed("list", "scalings").stdout
+        self.assertIn("gemma2_27b         logit = 50 tanh(q.k / sqrt(144) / 50)\n"
+                      "                   1/sqrt(144) for heads of 128, and a soft-cap of 50\n"
+                      "                   from: google/gemma_pytorch", listed)
+        self.assertIn("                   needs position: position of the query's token", listed)
+        self.assertLessEqual(max(map(len, listed.splitlines())), 100)
+
+    def test_lists_name_what_a_config_may(self):
         expected = {"scalings": ["none", "div_sqrt_d", "div_d"], "laws": ["normal"],
                     "samplers": ["boost", "vectors"],
                     "metrics": ["logit_mean", "logit_sd", "logit_kurtosis", "top_weight", "slope",
@@ -143,11 +151,12 @@ class ListsTest(CommandLineTest):
                                 "max_logit", "jacobian_norm"]}
         for what, names in expected.items():
             lines = self.succeed("list", what).stdout.splitlines()
-            listed = [line.split()[0] for line in lines]
+            listed = [line.split()[0] for line in lines if not line.startswith(" ")]
             self.assertLessEqual(set(names), set(listed))
             self.assertEqual(len(listed), len(set(listed)))
             for line in lines:
-                self.assertRegex(line, r"^[a-z]\w* +\S.+$")
+                self.assertRegex(line, r"^(?:[a-z]\w*)? +\S.+$")
+                self.assertTrue(what == "scalings" or line[0] != " ", line)
                 self.assertTrue(line.isascii(), line)
         metrics = [line.split()[0] for line in self.succeed("list", "metrics").stdout.splitlines()]
         samplers = [line.split()[0] for line in self.succeed("list", "samplers").stdout.splitlines()]

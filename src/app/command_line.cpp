@@ -237,8 +237,8 @@ constexpr std::array kCommands{
     CommandRow{"audit", "--d N --measured-sd X", "which usual mistake explains a measured spread",
                add_audit_options, build_audit},
     CommandRow{"schema", "", "JSON Schema (draft-07) of the config", add_no_options, build_schema},
-    CommandRow{"list", "scalings|laws|metrics|samplers", "what a config may name, one line each",
-               add_no_options, build_list},
+    CommandRow{"list", "scalings|laws|metrics|samplers",
+               "what a config may name, and what it means", add_no_options, build_list},
 };
 
 // "run CONFIG"

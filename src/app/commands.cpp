@@ -102,14 +102,19 @@ std::string plan_screen(const Plan& plan, const Table& table, const std::string&
          " processor seconds in all; runs nothing\nResults go to " + folder + "\n";
 }
 
+/// A row's name, and beside it the lines of its description.
 template <typename Row>
-std::string table_list(std::span<const Row> rows, std::string (*describe)(const Row&)) {
+std::string table_list(std::span<const Row> rows,
+                       std::vector<std::string> (*describe)(const Row&)) {
   std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.name.size());
+  for (const Row& row : rows) width = std::max(width, row.name.size() + 2);
   std::string text;
   for (const Row& row : rows) {
-    text += std::string(row.name) + std::string(width + 2 - row.name.size(), ' ') + describe(row) +
-            "\n";
+    std::string label(row.name);
+    for (const std::string& line : describe(row)) {
+      text += label + std::string(width - label.size(), ' ') + line + "\n";
+      label.clear();
+    }
   }
   return text;
 }
@@ -124,21 +129,26 @@ std::string describe_parameters(const Row& row) {
   return text;
 }
 
-std::string describe_scaling(const ScalingRow& row) {
-  return "logit = " + formula(row) + ": " + std::string(row.help) + " (" + std::string(row.source) +
-         ")" + describe_parameters(row);
+// Formula, meaning, where it is from, and what it must be told: too much for one line.
+std::vector<std::string> describe_scaling(const ScalingRow& row) {
+  std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
+                                 "from: " + std::string(row.source)};
+  for (const ScalingParameter& parameter : row.parameters) {
+    lines.push_back("needs " + std::string(parameter.name) + ": " + std::string(parameter.help));
+  }
+  return lines;
 }
 
-std::string describe_law(const LawRow& row) {
-  return std::string(row.help) + ": " + std::string(row.formula) + describe_parameters(row);
+std::vector<std::string> describe_law(const LawRow& row) {
+  return {std::string(row.help) + ": " + std::string(row.formula) + describe_parameters(row)};
 }
 
-std::string describe_metric(const MetricRow& row) {
-  return std::string(row.help) + " [" + std::string(row.unit) + "]";
+std::vector<std::string> describe_metric(const MetricRow& row) {
+  return {std::string(row.help) + " [" + std::string(row.unit) + "]"};
 }
 
-std::string describe_sampler(const SamplerRow& row) {
-  return std::string(row.help);
+std::vector<std::string> describe_sampler(const SamplerRow& row) {
+  return {std::string(row.help)};
 }
 
 Results read_finished(const std::string& folder) {

@@ -17,7 +17,7 @@ std::string show_text(const ShowCommand& command, std::size_t width);
 /// Score, logit, weight and slope of each of a list of scores, under each scaling that it can have.
 std::string softmax_text(const SoftmaxCommand& command);
 
-/// The names a config may use, one line each.
+/// The names a config may use, with what each means.
 std::string list_text(const ListCommand& command);
 
 }  // namespace attnscale
