@@ -12,58 +12,19 @@ import os
 import sys
 from pathlib import Path
 
+from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, MORE_MARKERS, MORE_STYLES,
+                        SCALING_WORDS, STYLE, STYLES, TEXT_SIZE, X_WORDS)
 from run_tables import (RunError, choose_x, format_value, read_histogram, read_summary, split_by,
-                        split_pictures)
+                        split_pictures, with_spread)
 
 LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
-
-SCALING_WORDS = {"none": "not divided", "div_sqrt_d": "divided by √d", "div_d": "divided by d"}
-X_WORDS = {"d": "d: numbers in one query and in one key", "keys": "keys per query",
-           "scaling_value": "value of the scaling"}
-# What the vertical axis says, and the title where the run has undivided scores of several sizes.
-METRIC_WORDS = {
-    "logit_sd": ("spread of q·k (standard deviation)", "Longer vectors, bigger scores"),
-    "top_weight": ("top weight p of a query", "Softmax goes all or nothing"),
-    "slope": ("slope p(1−p) of the top weight", "A saturated softmax passes almost no slope"),
-    "score": ("score q·k", None),
-    "logit": ("logit: the scaled score", None),
-    "logit_mean": ("mean of the logits", None),
-    "logit_kurtosis": ("kurtosis of the logits", None),
-    "score_slope": ("slope of the top weight in its own score", None),
-    "entropy": ("entropy of the weights (nat)", None),
-    "sum_p2": ("sum of the squared weights", None),
-    "saturated": ("share of saturated queries", None),
-    "margin": ("top logit minus the next", None),
-    "max_logit": ("largest absolute logit of a query", None),
-    "jacobian_norm": ("Frobenius norm of the softmax Jacobian", None),
-}
-
-# Okabe and Ito's colours, which colour-blind readers tell apart; without yellow, pale on white.
-STYLES = {"none": ("#D55E00", "o"), "div_sqrt_d": ("#0072B2", "s"), "div_d": ("#009E73", "^")}
-MORE_STYLES = [("#CC79A7", "D"), ("#E69F00", "v"), ("#56B4E9", "P"), ("#000000", "X")]
-MORE_MARKERS = "DvPXosh*"
-GRAY = "#666666"
-TEXT_SIZE = 11
-DOTTED = (0, (1, 2))
-GUIDE = {"color": GRAY, "linestyle": DOTTED, "linewidth": 1.2, "zorder": 1}
-MEDIAN = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markersize": 5, "markerfacecolor": "white"}
-
-STYLE = {
-    "font.family": "DejaVu Sans", "font.size": TEXT_SIZE, "axes.labelsize": TEXT_SIZE,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GRAY,
-    "xtick.color": "#333333", "ytick.color": "#333333", "axes.axisbelow": True,
-    "axes.grid": True, "axes.grid.which": "major", "grid.color": "#E6E6E6", "grid.linewidth": 0.8,
-    "lines.linewidth": 1.8, "lines.markersize": 6.5, "legend.frameon": False,
-    "legend.fontsize": TEXT_SIZE - 1, "savefig.facecolor": "white", "savefig.dpi": 160,
-    "svg.hashsalt": "attnscale", "svg.fonttype": "path", "pdf.fonttype": 42,
-}
 
 
 def style_series(rows, x):
     """(label, colour, marker, rows) of each curve, in the run's order."""
     import matplotlib
 
-    names = ["scaling"] if x == "scaling_value" else ["scaling", "scaling_value"]
+    names = ["scaling"] if x in ("scaling_value", "logit_sd") else ["scaling", "scaling_value"]
     groups = split_by(rows, names)
     count = sum(fixed["scaling"] not in STYLES for fixed, _ in groups)
     shades = matplotlib.colormaps["cividis"]
@@ -121,14 +82,14 @@ def set_x_axis(axes, rows, x):
     from matplotlib import ticker
 
     axes.set_xlabel(X_WORDS[x])
-    if x == "scaling_value":
-        return
     values = sorted(rows[x].dropna().unique())
+    if x in ("scaling_value", "logit_sd") or values[0] <= 0:
+        return
     axes.set_xscale("log", base=2)
     axes.set_xlim(values[0] / 1.3, values[-1] * 1.3)
     step = -(-len(values) // 8)
     axes.xaxis.set_major_locator(ticker.FixedLocator(values[::step]))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.xaxis.set_minor_locator(ticker.NullLocator())
 
 
@@ -218,6 +179,45 @@ def write_title(axes, title, rows, fixed):
     axes.annotate(", ".join(facts), (0, 1), xytext=(0, 12), color=GRAY, **place)
 
 
+def draw_scalings(metric, rows, fixed):
+    """The figure of one metric where nothing but the scaling varies: a line of text for each."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    series = style_series(rows, "scaling")
+    figure = Figure(figsize=(7.2, 1.1 + 0.27 * len(series)))
+    axes = figure.subplots()
+    shows = choose_shows(metric, series[:1]) & {"median"}
+    for place, (_, colour, _, row) in enumerate(series):
+        bars = [row["estimate"] - row["ci_low"], row["ci_high"] - row["estimate"]]
+        axes.errorbar(row["estimate"], [place], xerr=[bar.fillna(0).clip(lower=0) for bar in bars],
+                      linestyle="none", marker="o", color=colour, capsize=3)
+        axes.plot(row["reference"], [place], marker="|", markersize=15, color=colour)
+        if shows:
+            axes.plot(row["median"], [place], color=colour, marker="o", **MEDIAN)
+    axes.set_yticks(range(len(series)), [label for label, *_ in series])
+    axes.set_ylim(len(series) - 0.4, -0.6)
+    for text, (_, colour, *_) in zip(axes.get_yticklabels(), series):
+        text.set_color(darker(colour))
+    words = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))[0]
+    axes.set_xlabel(words)
+    if rows["estimate"].max() > 50 * rows["estimate"].min() > 0:
+        axes.set_xscale("log", nonpositive="mask")
+    kinds = [Line2D([], [], color=GRAY, marker="o", linestyle="none", label="measured mean"
+                    if rows["median"].notna().any() else "measured")]
+    if rows["reference"].notna().any():
+        kinds.append(Line2D([], [], color=GRAY, marker="|", markersize=15, linestyle="none",
+                            label="exact"))
+    if shows:
+        kinds.append(Line2D([], [], color=GRAY, marker="o", label="median",
+                            **{**MEDIAN, "linestyle": "none"}))
+    height = figure.get_figheight() * axes.get_position().height
+    axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.5 / height), ncol=3,
+                columnspacing=1.6, borderaxespad=0)
+    write_title(axes, words[0].upper() + words[1:], rows, fixed)
+    return figure
+
+
 def is_exact(rows):
     return rows["reference"].notna().all()
 
@@ -233,6 +233,8 @@ def draw_metric(metric, rows, x, fixed):
     """The figure of one metric; the slope has a linear panel and a log one."""
     from matplotlib.figure import Figure
 
+    if x == "scaling":
+        return draw_scalings(metric, rows, fixed)
     y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
     tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
     title = lesson_title if tells_lesson else y_words[0].upper() + y_words[1:]
@@ -247,7 +249,10 @@ def draw_metric(metric, rows, x, fixed):
     first, last = panel[0], panel[-1]
     first.set_ylabel(y_words)
     limit = None
-    if metric == "logit_sd":
+    if x == "logit_sd":
+        limit = "√(2 ln keys), critical in the limit of endless keys (asymptotic)"
+        first.axvline(math.sqrt(2 * math.log(rows["keys"].iloc[0])), **GUIDE)
+    elif metric == "logit_sd":
         if x == "d" and rows["d"].nunique() > 1 and set(rows["scaling"]) <= set(STYLES):
             draw_powers(first, sorted(rows["d"].unique()))
         set_log_y(first)
@@ -333,7 +338,9 @@ def draw_run(folder, metrics, wanted_x, formats):
         for metric in drawn:
             rows = frame[(frame["metric"] == metric) & frame["estimate"].notna()]
             x = choose_x(rows, wanted_x)
-            if x != "scaling_value":  # given numbers may have no d
+            if x == "logit_sd":
+                rows = with_spread(frame, rows)
+            if x not in ("scaling_value", "scaling"):  # given numbers may have no d
                 rows = rows[rows[x].notna()]
             if rows.empty:
                 print(f"plot.py: {metric} has nothing to draw against {x}", file=sys.stderr)
@@ -357,7 +364,8 @@ def main():
     parser.add_argument("--metric", metavar="M", action="append", default=[], help=(
         "draw this metric of summary.csv; may be repeated (default: logit_sd, top_weight, slope)"))
     parser.add_argument("--x", choices=list(X_WORDS), help=(
-        "what goes along the horizontal axis (default: the first of these that varies)"))
+        "what goes along the horizontal axis (default: what varies; logit_sd, the measured spread "
+        "of the logits, only where it is asked for)"))
     parser.add_argument("--pdf", action="store_true", help="write a PDF of each picture as well")
     arguments = parser.parse_args()
     try:

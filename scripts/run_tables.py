@@ -51,15 +51,26 @@ def read_histogram(folder):
 
 
 def choose_x(frame, wanted):
-    """The column along the horizontal axis: as asked for, else the first that varies."""
+    """The column along the horizontal axis: as asked for, else the first that varies; a sweep of a
+    scaling where there are no more than two d and key counts."""
     if wanted:
-        if frame[wanted].isna().all():
+        if wanted in frame and frame[wanted].isna().all():
             raise RunError(f"the run has no {wanted} to draw against")
         return wanted
-    for name in ("d", "keys", "scaling_value"):
-        if frame[name].nunique() > 1:
-            return name
-    return "d"
+    counts = {name: frame[name].nunique()
+              for name in ("d", "keys", "scaling_value", "entries_value", "scaling")}
+    if counts["scaling_value"] > 2 >= max(counts["d"], counts["keys"]):
+        return "scaling_value"
+    return next((name for name, count in counts.items() if count > 1), "d")
+
+
+def with_spread(frame, rows):
+    """`rows`, with the measured spread of their logits in a column logit_sd of its own."""
+    names = [name for name in KEY_TEXTS if name != "metric"] + KEY_NUMBERS
+    spreads = frame[frame["metric"] == "logit_sd"][[*names, "estimate"]]
+    if spreads.empty:
+        raise RunError("the run has no logit_sd to draw against")
+    return rows.merge(spreads.rename(columns={"estimate": "logit_sd"}), how="left", on=names)
 
 
 def format_value(value):
@@ -78,6 +89,10 @@ def split_by(frame, names):
 def split_pictures(frame, x):
     """(suffix of its name, what varies between pictures, rows) of each picture drawn against x."""
     axes = ["experiment", "entries", "entries_value", "d", "keys"]
-    varying = [name for name in axes if name != x and frame[name].nunique() > 1]
-    return [("".join(f"-{name}_{format_value(value)}" for name, value in fixed.items()),
-             fixed, rows) for fixed, rows in split_by(frame, varying)]
+    varying = [name for name in axes if name != x and frame[name].nunique(dropna=False) > 1]
+    pictures = []
+    for fixed, rows in split_by(frame, varying):
+        said = {name: value for name, value in fixed.items() if value == value}  # NaN: has none
+        suffix = "".join(f"-{name}_{format_value(value)}" for name, value in said.items())
+        pictures.append((suffix, said, rows))
+    return pictures

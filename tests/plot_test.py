@@ -87,6 +87,44 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(set(self.pictures()), {
             f"slope-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
 
+    def test_the_measured_spread_can_be_the_axis(self):
+        # The spreads of the fixture stand in an experiment of their own.
+        self.edit_summary(lambda text: text.replace(",spread,", ",softmax,").replace(
+            ",1,none,,logit_sd", ",8,none,,logit_sd").replace(
+                ",1,div_sqrt_d,,logit_sd", ",8,div_sqrt_d,,logit_sd").replace(
+                    ",1,div_d,,logit_sd", ",8,div_d,,logit_sd"))
+        answer = plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(set(self.pictures()), {
+            f"top_weight-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
+        self.edit_summary(lambda text: text.replace(",logit_sd,", ",max_logit,"))
+        self.expect_error(plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd"),
+                          "no logit_sd")
+
+    def test_scalings_that_alone_vary_stand_below_each_other(self):
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")))
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling")
+        self.assertEqual(self.digests(), first)
+        self.assertEqual(set(first), {"top_weight.svg", "top_weight.png"})
+        plot(self.run_folder, "--metric", "top_weight", "--x", "d")
+        self.assertNotEqual(self.digests(), first)
+
+    def test_a_law_without_a_value_has_none_in_the_name(self):
+        def in_two_laws(text):
+            header, *lines = text.splitlines()
+            return "\n".join([header, *lines, *(line.replace(",normal,,", ",student_t,5,")
+                                               for line in lines)]) + "\n"
+
+        self.edit_summary(in_two_laws)
+        answer = plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(set(self.pictures()), {
+            f"top_weight-{law}.{kind}" for kind in ("svg", "png")
+            for law in ("entries_normal", "entries_student_t-entries_value_5")})
+
     def test_columns_in_another_order_and_new_ones_change_nothing(self):
         plot(self.run_folder, "--metric", "slope")
         first = self.digests()
