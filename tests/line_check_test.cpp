@@ -48,6 +48,16 @@ TEST(LineCheck, TheBoundGrowsWithTheNumberOfLines) {
   EXPECT_NEAR(check.worst.front().bound, 4.4172, 0.001);
 }
 
+TEST(LineCheck, SaysWhichNumbersOfASweepALineIsAbout) {
+  ResultRow row = line(0);
+  row.key.entries = "student_t";
+  row.key.entries_value = 2.5;
+  row.key.scaling = "power";
+  row.key.scaling_value = -0.125;
+  EXPECT_EQ(describe_line(row),
+            "top_weight of softmax at d=4 keys=8 (student_t 2.5) under power -0.125");
+}
+
 TEST(LineCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
   ResultRow row = line(0);
   row.std_error = 1e-9;
