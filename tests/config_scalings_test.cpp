@@ -113,9 +113,14 @@ TEST(ConfigScalings, SayWhatToWriteInstead) {
       {scaling(R"({"name": "x", "log_keys_base": @512})"),
        at + "/log_keys_base",
        {R"("log_keys": true)"}},
+      {scaling(R"({"name": "x", "d": @144})"), at + "/d", {R"(add "d_power")"}},
+      {scaling(R"({"name": "x", "precision": "float16", "normaliser": {"sigmoid": 0},
+                   "subtract_max": @false})"),
+       at + "/subtract_max",
+       {"of a sigmoid"}},
       {scaling(R"({"name": "x", "subtract_max": @false})"),
        at + "/subtract_max",
-       {"nothing in float64", R"("precision")"}},
+       {"emulated precisions", R"("precision")"}},
   });
 }
 

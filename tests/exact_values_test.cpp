@@ -54,6 +54,62 @@ TEST(ExactValues, StandBesideEveryEstimateOfTheReferenceFile) {
   }
 }
 
+// What alignment adds to all scores of a query moves no weight of a plain softmax; but it does
+// under a cap, beside a sink and in a sigmoid, and it turns cosines.
+TEST(ExactValues, ForgetASharedShiftOnlyWhereTheWeightsDo) {
+  Experiment experiment = experiment_of(16, 8, {"top_weight", "total_weight", "logit_sd"});
+  experiment.entries.front().alignment = 0.5;
+  experiment.scalings = {*find_scaling("div_sqrt_d"), *find_scaling("softmax1"),
+                         *find_scaling("gemma2_27b"), *find_scaling("qwen3"),
+                         make_scaling("sigmoid", find_scaling_row("sigmoid"), {-2}, {})};
+  ExactValues exact(ReferenceMode::kAuto);
+  EXPECT_TRUE(exact_of(exact, experiment, 0)[0]);
+  for (std::size_t s = 1; s < experiment.scalings.size(); ++s) {
+    SCOPED_TRACE(experiment.scalings[s].name);
+    const auto values = exact_of(exact, experiment, s);
+    EXPECT_FALSE(values[0]);
+    EXPECT_FALSE(values[1]);
+    const Cell cell = make_plan(config_of(experiment)).cells.front();
+    EXPECT_FALSE(exact.crossing(cell, experiment.scalings[s], 0.5));
+  }
+  experiment.entries.front().alignment = 0;
+  for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
+    EXPECT_TRUE(exact_of(exact, experiment, s)[0]);
+  }
+}
+
+// Of equal logits the first key is the top one, so scores of few values favour aligned keys.
+TEST(ExactValues, GiveAlignedKeysTheirShareOfTopsWhereNoLogitsAreEqual) {
+  ExactValues exact(ReferenceMode::kAuto);
+  const auto share = [&](const char* law, const char* scaling) {
+    Experiment experiment = experiment_of(4, 8, {"aligned_top", "aligned_weight"});
+    experiment.sampler = find_sampler("boost");
+    Entries& entries = experiment.entries.front();
+    entries.queries = entries.keys = Law{find_law(law), {}, 0, 1};
+    entries.aligned_keys = 2;
+    experiment.scalings = {*find_scaling(scaling)};
+    return exact_of(exact, experiment);
+  };
+  EXPECT_EQ(share("normal", "div_d")[0], 0.25);
+  EXPECT_EQ(share("normal", "div_d")[1], 0.25);
+  EXPECT_FALSE(share("rademacher", "div_d")[0]);
+  EXPECT_EQ(share("rademacher", "div_d")[1], 0.25);
+  EXPECT_FALSE(share("normal", "gemma2_27b")[0]);
+  EXPECT_FALSE(share("normal", "softmax1")[1]);
+}
+
+TEST(ExactValues, SayWhereACrossingMayLieBeyondTheirReach) {
+  Experiment experiment = experiment_of(16, 8, {"top_weight"});
+  experiment.scalings = {
+      make_scaling("raw_sink", nullptr, {}, {.normaliser = NormaliserKind::kSink, .bias = 0})};
+  ExactValues exact(ReferenceMode::kAuto);
+  const Cell cell = make_plan(config_of(experiment)).cells.front();
+  EXPECT_TRUE(exact.crossing(cell, experiment.scalings[0], 0.5));
+  EXPECT_THAT(exact.warnings(), testing::IsEmpty());
+  EXPECT_FALSE(exact.crossing(cell, experiment.scalings[0], 0.999));
+  EXPECT_THAT(exact.warnings(), ElementsAre(HasSubstr("1 exact crossing was not found")));
+}
+
 // E|q| for d = 2 is sqrt(pi / 2); the gap of two standard normals is 2 / sqrt(pi) on average.
 TEST(ExactValues, MarginHasItsClosedFormForTwoKeys) {
   ExactValues exact(ReferenceMode::kAuto);

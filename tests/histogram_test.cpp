@@ -18,8 +18,15 @@ Cell cell_of(const Experiment& experiment) {
   return make_plan(config_of(experiment)).cells.front();
 }
 
+Scaling scaling_of(const std::string& name) {
+  if (name == "sigmoid") return make_scaling(name, find_scaling_row(name), {2}, {});
+  if (name == "capped") return make_scaling(name, nullptr, {}, {.softcap = 3});
+  if (name == "cosine") return make_scaling(name, nullptr, {}, {.norm = Norm::kCosine});
+  return *find_scaling(name);
+}
+
 HistogramBins bins_of(const std::string& quantity, const std::string& scaling = "none") {
-  return {quantity, cell_of(drawn_experiment("boost", 16, 8, 10)), *find_scaling(scaling)};
+  return {quantity, cell_of(drawn_experiment("boost", 16, 8, 10)), scaling_of(scaling)};
 }
 
 std::vector<std::int64_t> count(const HistogramBins& bins, const std::vector<double>& values) {
@@ -48,7 +55,12 @@ TEST(HistogramBins, AreAHundredEqualOnesOverTheRangeOfTheirQuantity) {
         Range{"logit", "div_d", -1.25, 1.25}, Range{"top_weight", "div_d", 0, 1},
         Range{"entropy", "none", 0, std::log(8.0)}, Range{"effective_keys", "none", 0, 8},
         Range{"margin", "div_sqrt_d", 0, 5}, Range{"max_logit", "none", 0, 20},
-        Range{"slope", "none", -20, 0}}) {
+        Range{"slope", "none", -20, 0}, Range{"sum_p2", "div_d", 0, 1},
+        // A sigmoid's weights add up to 8 at most, and -p ln p is at most 1/e.
+        Range{"total_weight", "sigmoid", 0, 8}, Range{"output_sd", "sigmoid", 0, std::sqrt(8.0)},
+        Range{"entropy", "sigmoid", 0, 8 / std::exp(1.0)},
+        // No logit is beyond a cap, nor a product of unit vectors beyond 1.
+        Range{"logit", "capped", -3, 3}, Range{"logit", "cosine", -1, 1}}) {
     SCOPED_TRACE(std::string(quantity) + " " + scaling);
     const auto edges = bins_of(quantity, scaling).edges();
     ASSERT_EQ(edges.size(), kHistogramBins + 1);

@@ -239,18 +239,5 @@ TEST(QueryWeightsInFloat16, OfASigmoidAreRoundedStepByStep) {
       weigh({65504}, rule_of(NormaliserKind::kSigmoid, 16, Precision::kFloat16)).overflowed());
 }
 
-TEST(QueryWeightsInFloat64, WithoutTheMaximumSubtractedAreTheSameUntilTheyOverflow) {
-  const auto unshifted = softmax_in(Precision::kFloat64, MaxShift::kNone);
-  const Logits row = random_rows(1, 20, 30).front();
-  const auto shifted = weigh(row, {});
-  const auto query = weigh(row, unshifted);
-  for (std::size_t key = 0; key < row.size(); ++key) {
-    expect_relative(query.weights()[key], shifted.weights()[key], 1e-13);
-    expect_relative(query.complements()[key], shifted.complements()[key], 1e-13);
-  }
-  EXPECT_FALSE(weigh({709, 0}, unshifted).overflowed());
-  EXPECT_TRUE(weigh({710, 0}, unshifted).overflowed());
-}
-
 }  // namespace
 }  // namespace attnscale

@@ -11,6 +11,7 @@
 #include "forced_target.h"
 #include "plain_softmax.h"
 #include "public_numbers.h"
+#include "weigh.h"
 
 namespace attnscale {
 namespace {

@@ -107,6 +107,19 @@ TEST(StopRule, EveryScalingMustBePreciseUnlessOneIsNamed) {
   EXPECT_FALSE(meets(second_is_wide, target));
 }
 
+// No event in 1,000 queries: Clopper and Pearson's interval ends at 1 - 0.025^(1/1000) = 0.00368.
+TEST(StopRule, AFractionOfNoneHasAnIntervalToo) {
+  TwoScalings both = measured(std::vector<double>(1000), std::vector<double>(1000));
+  both.experiment.metrics = metric_rows({"saturated"});
+  PrecisionTarget target = relative_target(0);
+  target.metric = find_metric("saturated");
+  target.relative_error.reset();
+  target.absolute_error = 0.0019;
+  EXPECT_TRUE(meets(both, target));
+  target.absolute_error = 0.0018;
+  EXPECT_FALSE(meets(both, target));
+}
+
 TEST(StopRule, WhatDoesNotVaryHasNotConverged) {
   EXPECT_FALSE(meets(measured({1, 1, 1, 1}, {1, 1, 1, 1}), relative_target(0.5)));
   const double nan = std::nan("");

@@ -5,8 +5,8 @@
 #include "app/config_given.h"
 #include "app/config_values.h"
 #include "app/nearest_name.h"
-#include "experiment/measure_scaling.h"
 #include "experiment/given_scores.h"
+#include "experiment/measure_scaling.h"
 
 namespace attnscale {
 namespace {

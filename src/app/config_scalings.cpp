@@ -88,13 +88,22 @@ void expect_no_idle_key(const JsonValue& value, const ScalingRule& rule) {
   if (base != nullptr && !rule.log_keys) {
     refuse(*base, "\"log_keys_base\" says nothing without \"log_keys\": true; add it");
   }
+  const JsonValue* d = value.find("d");
+  if (d != nullptr && rule.d_power == 0) {
+    refuse(*d, "\"d\" says nothing without a power of it; add \"d_power\", such as -0.5");
+  }
+  const JsonValue* shift = value.find("subtract_max");
+  if (shift != nullptr && rule.weights.normaliser.kind == NormaliserKind::kSigmoid) {
+    refuse(*shift,
+           "\"subtract_max\" says nothing of a sigmoid, which subtracts nothing; leave it out");
+  }
   if (rule.weights.precision != Precision::kFloat64) return;
   for (const std::string_view key : {"scale_order", "subtract_max"}) {
     const JsonValue* said = value.find(key);
     if (said == nullptr) continue;
     refuse(*said, quote(key) +
-                      " says nothing in float64; add a \"precision\", such as \"float16\", or "
-                      "leave it out");
+                      " is for emulated precisions only; add a \"precision\", such as \"float16\", "
+                      "or leave it out");
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "experiment/expected_logits.h"
 #include "experiment/logit_statistics.h"
 
 namespace attnscale {
@@ -43,28 +42,24 @@ Estimate mean_difference(const Moments& moments) {
 std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
                                        const CellTally& tally) {
   const Experiment& experiment = config.experiments[cell.experiment];
-  const auto powers_each = static_cast<std::size_t>(logit_powers(experiment));
   const Scaling& baseline = experiment.scalings.front();
-  const LogitPowers baseline_powers{0, logit_centre(baseline.rule, cell.draw)};
+  const LogitPowers baseline_powers = own_powers(experiment, cell.draw, 0);
   std::vector<ContrastRow> rows;
   for (std::size_t s = 1; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
-    std::size_t per_query = 0;
     for (const MetricRow* metric : experiment.metrics) {
       ContrastRow& row = rows.emplace_back();
       row.key = key_of(config, cell, scaling);
       row.metric = metric->name;
       row.baseline = baseline.name;
       const bool has_error_bar = has_moments(cell.draw.entries, metric->moments);
+      const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
+      row.queries = moments.count;
       if (metric->kind != MetricKind::kPerQuery) {
-        const Moments& powers = tally.moments[logit_group(experiment, s)];
-        row.queries = powers.count;
-        const LogitPowers own_powers{powers_each, logit_centre(scaling.rule, cell.draw)};
-        fill_contrast(logit_contrast(*metric, powers, own_powers, baseline_powers), has_error_bar,
+        const LogitPowers powers = own_powers(experiment, cell.draw, s);
+        fill_contrast(logit_contrast(*metric, moments, powers, baseline_powers), has_error_bar,
                       row);
       } else {
-        const Moments& moments = tally.moments[metric_group(experiment, s, per_query++)];
-        row.queries = moments.count;
         fill_contrast(mean_difference(moments), has_error_bar, row);
         if (metric->is_fraction) replace_by_paired_interval(moments, row);
       }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "experiment/expected_logits.h"
 #include "experiment/logit_statistics.h"
 
 namespace attnscale {
@@ -103,15 +102,12 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, con
       const MetricRow* metric = experiment.metrics[m];
       ResultRow row = start_row(config, cell, scaling);
       row.metric = metric->name;
+      const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
+      row.queries = moments.count;
       if (metric->kind != MetricKind::kPerQuery) {
-        const Moments& powers = tally.moments[logit_group(experiment, s)];
-        row.queries = powers.count;
-        const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment) : 0);
-        const LogitPowers place{first, logit_centre(scaling.rule, cell.draw)};
-        fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, powers, place), row);
+        const LogitPowers powers = own_powers(experiment, cell.draw, s);
+        fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, moments, powers), row);
       } else {
-        const Moments& moments = tally.moments[metric_group(experiment, s, per_query)];
-        row.queries = moments.count;
         fill_per_query(*metric, cell.draw.entries, moments,
                        tally.counts.metrics[s * per_query_count + per_query], row);
         ++per_query;

@@ -15,16 +15,19 @@ bool is_aligned(const Draw& draw) {
 bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
   const Entries& entries = draw.entries;
   const bool has_norm = rule.norm != Norm::kNone;
+  // What alignment adds to all scores of a query alike changes no weight of a plain softmax; a cap
+  // bends it, and beside a sink or in a sigmoid it counts.
+  const bool forgets_shifts =
+      !has_norm && !rule.softcap && rule.weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
-      !is_aligned(draw) || (!has_norm && aligned_of(entries, draw.keys) == draw.keys);
+      !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
   const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
   return rule.weights.precision == Precision::kFloat64 && draw.keys >= (is_sigmoid ? 1 : 2) &&
          of_one_law && draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
          is_centred_normal(entries.keys);
 }
 
-/// Spread of the scores of such a query over its norm. What alignment adds to all of them alike
-/// changes no weight.
+/// Spread of the scores of such a query over its norm, about what alignment adds to all of them.
 double entry_sd(const Draw& draw) {
   const Entries& entries = draw.entries;
   const double spread = entries.queries.sd * entries.keys.sd;
@@ -78,14 +81,18 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
   return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
 }
 
-/// The exact mean of what the aligned keys hold, where they are like the other keys or are all. The
-/// share of the weight is theirs where all of it is the keys'.
+/// The exact mean of what the aligned keys hold, where they are all or are like the other keys. The
+/// share of the weight is theirs where all of it is the keys'; that of top keys where no two logits
+/// are equal, as the first of equals is an aligned one.
 std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
                                     const ScalingRule& rule) {
   const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
-  const bool known = !is_aligned(draw) || aligned == draw.keys;
+  const bool are_all = aligned == draw.keys;
+  const bool has_ties =
+      draw.entries.queries.row->has_atoms || draw.entries.keys.row->has_atoms || rule.softcap;
   const bool is_plain = rule.weights == WeightRule{};
-  if (!known || !(is_plain || (metric.is_fraction && aligned == draw.keys))) return std::nullopt;
+  const bool known = metric.is_fraction ? are_all || (is_plain && !has_ties) : is_plain;
+  if (!known || (is_aligned(draw) && !are_all)) return std::nullopt;
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
@@ -127,8 +134,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       values[i] = logit_reference(metric, draw, rule);
     } else if (metric.needs == MetricNeeds::kAlignedKeys) {
       values[i] = aligned_share(metric, draw, rule);
-    } else if (metric.name == "saturated" && is_known && rule.norm == Norm::kNone) {
-      values[i] = saturated_reference(request_of(draw, rule), experiment.saturated_above);
+    } else if (metric.exact_fraction && is_known) {
+      values[i] = metric.exact_fraction(request_of(draw, rule), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
       values[i] = (*means).*metric.exact_mean;
     }
@@ -151,6 +158,7 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
   }
   const std::optional<double> d = exact_crossing(table_, request, level);
   left_ -= work - table_.pending_work(request);
+  if (!d && is_cut_short(request)) ++cut_crossings_;
   return d;
 }
 
@@ -162,6 +170,12 @@ std::vector<std::string> ExactValues::warnings() const {
   }
   if (skipped_crossings_ > 0) {
     sentences.push_back(sentence(skipped_crossings_, "exact crossing is", "exact crossings are"));
+  }
+  if (cut_crossings_ > 0) {
+    sentences.push_back(std::to_string(cut_crossings_) +
+                        (cut_crossings_ == 1 ? " exact crossing was" : " exact crossings were") +
+                        " not found where logits are within reach of the integrals; it may lie at "
+                        "a larger d");
   }
   return sentences;
 }

@@ -44,6 +44,7 @@ class ExactValues {
   ReferenceTable table_;
   int skipped_means_ = 0;      ///< cells and scalings
   int skipped_crossings_ = 0;  ///< levels
+  int cut_crossings_ = 0;      ///< levels not met before the search ended
 };
 
 }  // namespace attnscale

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attnscale {
 namespace {
@@ -32,6 +33,13 @@ double expected_logit_sd(const ScalingRule& rule, const Draw& draw) {
   if (rule.norm == Norm::kCosine) sd = 1 / root;
   sd *= std::abs(multiplier_at(rule, {draw.d, draw.keys}));
   return rule.softcap ? std::min(sd, *rule.softcap) : sd;
+}
+
+double largest_logit(const ScalingRule& rule, const Draw& draw) {
+  if (rule.softcap) return *rule.softcap;
+  if (!needs_norms(rule)) return std::numeric_limits<double>::infinity();
+  const double along = rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
+  return along * std::abs(multiplier_at(rule, {draw.d, draw.keys}));
 }
 
 }  // namespace attnscale

@@ -15,4 +15,8 @@ double logit_centre(const ScalingRule& rule, const Draw& draw);
 /// soft-cap at most the cap. Infinity where the score's does not exist.
 double expected_logit_sd(const ScalingRule& rule, const Draw& draw);
 
+/// What no logit exceeds in magnitude: the soft-cap, or where all vectors of a norm point one way;
+/// infinity without either.
+double largest_logit(const ScalingRule& rule, const Draw& draw);
+
 }  // namespace attnscale

@@ -67,11 +67,19 @@ class GivenMeasurer {
     ++queries_;
     logits_.resize(seen.scores.size());
     const ScoreSize size{d_, std::ssize(seen.scores)};
-    apply_scaling(rule_, size, {seen.scores, seen.squared_query_norm, seen.squared_key_norms},
-                  logits_);
+    const Scores scores{seen.scores, seen.squared_query_norm, seen.squared_key_norms};
+    apply_scaling(rule_, size, scores, logits_);
     weights_.weigh(logits_, rule_.weights, 0);
-    if (metrics_.empty()) return;
     is_finite_ = is_finite_ && all_finite(logits_);
+    if (may_hide_overflow(rule_)) {
+      uncapped_.resize(logits_.size());
+      apply_scaling(uncapped(rule_), size, scores, uncapped_);
+      if (!all_finite(uncapped_)) {
+        is_finite_ = false;
+        weights_.mark_overflow();
+      }
+    }
+    if (metrics_.empty()) return;
     if (is_finite_) logit_sums_.add(logits_);
     const QueryContext context{logit_per_score(rule_, size, logits_[weights_.top()]),
                                saturated_above_};
@@ -118,6 +126,7 @@ class GivenMeasurer {
   CentralSums logit_sums_;
   std::vector<Row> values_;  // of each metric per query
   Row logits_;
+  Row uncapped_;
   QueryWeights weights_;
 };
 
@@ -127,8 +136,7 @@ void add_weights(const Experiment& experiment, const Scaling& scaling, const Giv
   for (std::size_t key = 0; key < weights.size(); ++key) {
     results.weights.push_back({experiment.name, query.head, query.query, scaling.name,
                                static_cast<std::int64_t>(key), query.seen.scores[key],
-                               found.logits()[key], weights[key],
-                               weights[key] * found.complements()[key]});
+                               found.logits()[key], weights[key], found.slope(key)});
   }
   const GivenMatrix& values = experiment.given->values;
   if (values.empty()) return;

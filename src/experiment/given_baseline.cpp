@@ -127,18 +127,13 @@ struct DrawnLayers {
   /// Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
+    const std::size_t group = group_of(experiment(), s, metric);
     if (metric.kind != MetricKind::kPerQuery) {
-      const auto first = static_cast<std::size_t>(s > 0 ? logit_powers(experiment()) : 0);
       // Normal entries have mean score 0, so the centre is the same for any number of keys.
-      const double centre = logit_centre(experiment().scalings[s].rule, plan.cells.front().draw);
-      return logit_statistic(metric, pool(logit_group(experiment(), s), LayerUnit::kLogit),
-                             {first, centre});
+      return logit_statistic(metric, pool(group, LayerUnit::kLogit),
+                             own_powers(experiment(), plan.cells.front().draw, s));
     }
-    const auto& metrics = experiment().metrics;
-    const auto before = static_cast<std::size_t>(
-        std::count_if(metrics.begin(), metrics.begin() + static_cast<std::ptrdiff_t>(m),
-                      [](const MetricRow* row) { return row->kind == MetricKind::kPerQuery; }));
-    const Moments mean = pool(metric_group(experiment(), s, before), LayerUnit::kQuery);
+    const Moments mean = pool(group, LayerUnit::kQuery);
     return {mean.mean[0], std::sqrt(mean.covariance(0, 0) / static_cast<double>(mean.count))};
   }
 

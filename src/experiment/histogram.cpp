@@ -28,19 +28,28 @@ double logarithm(double number) {
 Ends ends_of_logits(const Draw& draw, const ScalingRule& rule) {
   const double middle = logit_centre(rule, draw);
   const double reach = kExpectedDeviations * expected_logit_sd(rule, draw);
-  return {middle - reach, middle + reach};
+  const double most = largest_logit(rule, draw);
+  return {std::max(middle - reach, -most), std::min(middle + reach, most)};
 }
 
 Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& scaling) {
+  const bool is_sigmoid = scaling.rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
+  const auto keys = static_cast<double>(cell.draw.keys);
   switch (metric.axis) {
     case HistogramAxis::kUnit:
       return {0, 1};
-    case HistogramAxis::kEntropy:
-      return {0, logarithm(static_cast<double>(cell.draw.keys))};
+    case HistogramAxis::kSum:
+      return {0, is_sigmoid ? keys : 1};
+    case HistogramAxis::kRootOfSum:
+      return {0, is_sigmoid ? std::sqrt(keys) : 1};
+    case HistogramAxis::kEntropy: {
+      constexpr double kMostOfOneWeight = 0.36787944117144233;  // -p ln p at p = 1/e
+      return {0, is_sigmoid ? keys * kMostOfOneWeight : logarithm(keys)};
+    }
     case HistogramAxis::kLog10:
       return {-20, 0};
     case HistogramAxis::kKeys:
-      return {0, static_cast<double>(cell.draw.keys)};
+      return {0, keys};
     case HistogramAxis::kLogit:
       break;
   }

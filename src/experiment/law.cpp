@@ -244,7 +244,9 @@ constexpr std::array kLaws{
            "1 or -1, each with probability 1/2",
            {},
            rademacher_kurtosis,
-           fill_rademacher},
+           fill_rademacher,
+           nullptr,
+           true},
     LawRow{"laplace",
            "two-sided exponential entries",
            "exp(-sqrt(2) |x|) / sqrt(2)",
@@ -265,14 +267,14 @@ constexpr std::array kLaws{
            truncated_normal_kurtosis, fill_truncated_normal},
     LawRow{"sparse", "mostly zeros, the others normal",
            "z / sqrt(p) with probability p, else 0, z normal", kSparse, sparse_kurtosis,
-           fill_sparse},
+           fill_sparse, nullptr, true},
     LawRow{"outlier", "normal entries, a few of them much larger",
            "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
            "probability p, else 0",
            kOutlier, outlier_kurtosis, fill_outlier},
     LawRow{"ternary", "three levels, as of entries quantised to them",
            "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kTernary,
-           ternary_kurtosis, fill_ternary},
+           ternary_kurtosis, fill_ternary, nullptr, true},
 };
 
 }  // namespace

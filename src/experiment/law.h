@@ -31,6 +31,8 @@ struct LawRow {
   void (*fill)(std::span<const double> parameters, RandomStream& words, std::span<double> out);
   /// E|x|^k exists for k below this number; nullptr where every moment does.
   double (*moments_below)(std::span<const double> parameters) = nullptr;
+  /// True where single values have a probability, so that scores may be equal.
+  bool has_atoms = false;
 };
 
 std::span<const LawRow> law_table();

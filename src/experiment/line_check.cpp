@@ -26,11 +26,13 @@ double error_of(const MetricRow& metric, const ResultRow& row) {
 }
 
 double allowance(const MetricRow& metric, double reference) {
-  constexpr double kRounding = 1e-12;
+  constexpr double kMoments = 1e-8;  // closed formulas, but under a soft-cap integrals
   constexpr double kReference = 1e-6;
-  if (metric.kind != MetricKind::kPerQuery) return kRounding * std::abs(reference);
-  // The margin's is relative to the logits' spread, of which it is a tenth or more.
-  return metric.unit == "logit" ? 10 * kReference * std::abs(reference) : kReference;
+  if (metric.kind != MetricKind::kPerQuery) return kMoments * std::abs(reference);
+  // The margin's is relative to the logits' spread, of which it is a tenth or more; what sums up
+  // sigmoids has one relative to itself.
+  if (metric.unit == "logit") return 10 * kReference * std::abs(reference);
+  return kReference * std::max(1.0, std::abs(reference));
 }
 
 double carrying(double queries, double mean, double sd) {

@@ -21,11 +21,6 @@ double sink_logit(const Normaliser& normaliser) {
                                                   : -std::numeric_limits<double>::infinity();
 }
 
-/// True where a soft-cap may hide that a number before it overflowed.
-bool may_hide_overflow(const ScalingRule& rule) {
-  return rule.softcap && rule.weights.precision != Precision::kFloat64;
-}
-
 }  // namespace
 
 std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
@@ -76,7 +71,10 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     softmax_.start(tile.queries, level_);
     aligned_.start(tile.queries, SoftmaxLevel::kWeights);
     power_sums_.start(tile.queries, powers_);
+    hidden_overflows_.assign(may_hide_overflow(rule_) ? static_cast<std::size_t>(tile.queries) : 0,
+                             false);
   }
+  if (may_hide_overflow(rule_)) note_hidden_overflows(tile);
   logits_.resize(tile.scores.size());
   apply_scaling(rule_, size_, {tile.scores, tile.squared_query_norms, tile.squared_key_norms},
                 logits_);
@@ -99,7 +97,7 @@ void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& co
     }
   }
   for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
-    if (is_finite(softmax_.query(i))) continue;
+    if (!overflowed(i)) continue;
     const auto place = static_cast<std::size_t>(i);
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (!metrics_[m]->takes_nonfinite) columns.metrics[m][place] = kNan;
@@ -111,6 +109,24 @@ void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& co
                           [&](const MetricRow* row) { return needs_all_logits(*row, rule_); })) {
     measure_all_logits(scores, columns);
   }
+}
+
+// Logits before the soft-cap bends them, which would show what it hides.
+void ScalingMeasurer::note_hidden_overflows(const ScoreTile& tile) {
+  uncapped_.resize(tile.scores.size());
+  apply_scaling(uncapped(rule_), size_,
+                {tile.scores, tile.squared_query_norms, tile.squared_key_norms}, uncapped_);
+  const auto stride = static_cast<std::size_t>(padded(tile.queries));
+  for (std::size_t start = 0; start < uncapped_.size(); start += stride) {
+    for (std::size_t query = 0; query < hidden_overflows_.size(); ++query) {
+      if (!std::isfinite(uncapped_[start + query])) hidden_overflows_[query] = true;
+    }
+  }
+}
+
+bool ScalingMeasurer::overflowed(std::int64_t query) const {
+  return !is_finite(softmax_.query(query)) ||
+         (!hidden_overflows_.empty() && hidden_overflows_[static_cast<std::size_t>(query)]);
 }
 
 // One context for all queries, or one for each where a soft-cap makes them differ.
@@ -165,9 +181,9 @@ void ScalingMeasurer::weigh_query(const Scores& scores, std::int64_t query) {
     }
   };
   const bool has_them = logits_.size() == keys * stride;  // one tile was all of the group
-  if (has_them) column_of(logits_, query_logits_);
-  bool hides_overflow = false;
-  if (!has_them || may_hide_overflow(rule_)) {
+  if (has_them) {
+    column_of(logits_, query_logits_);
+  } else {
     column_of(scores.scores, query_scores_);
     Scores column{query_scores_};
     if (needs_norms(rule_)) {
@@ -177,17 +193,10 @@ void ScalingMeasurer::weigh_query(const Scores& scores, std::int64_t query) {
       column.squared_key_norms = query_key_norms_;
     }
     query_logits_.resize(keys);
-    if (may_hide_overflow(rule_)) {
-      ScalingRule uncapped = rule_;
-      uncapped.softcap.reset();
-      apply_scaling(uncapped, size_, column, query_logits_);
-      hides_overflow =
-          !std::ranges::all_of(query_logits_, [](double logit) { return std::isfinite(logit); });
-    }
     apply_scaling(rule_, size_, column, query_logits_);
   }
   weights_.weigh(query_logits_, rule_.weights, aligned_keys_);
-  if (hides_overflow) weights_.mark_overflow();
+  if (overflowed(query)) weights_.mark_overflow();
 }
 
 }  // namespace attnscale

@@ -49,12 +49,14 @@ class ScalingMeasurer {
   std::span<const double> logits() const { return logits_; }
 
   /// Fills the columns of a group whose tiles have all been added. `scores` are those of all its
-  /// keys, where a metric needs all logits. Of a query whose logits are not finite every number is
-  /// NaN, but for metrics that count such queries.
+  /// keys, where a metric needs all logits. Of a query of which a score or logit is not finite
+  /// every number is NaN, but for metrics that count such queries.
   void measure_group(const Scores& scores, const GroupColumns& columns);
 
  private:
+  void note_hidden_overflows(const ScoreTile& tile);
   void fill_contexts();
+  bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
   void measure_all_logits(const Scores& scores, const GroupColumns& columns);
   void weigh_query(const Scores& scores, std::int64_t query);
@@ -71,6 +73,8 @@ class ScalingMeasurer {
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
   PowerSums power_sums_;
+  std::vector<double> uncapped_;
+  std::vector<bool> hidden_overflows_;  ///< of each query, where a soft-cap may hide them
   std::vector<QueryContext> contexts_;
   std::vector<double> query_scores_;
   std::vector<double> query_key_norms_;

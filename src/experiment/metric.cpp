@@ -7,12 +7,11 @@
 #include <numeric>
 #include <utility>
 
+#include "experiment/reference.h"
 #include "numerics/plain_math.h"
 #include "numerics/softmax_query.h"
 #include "numerics/weight_jacobian.h"
 #include "numerics/weight_sums.h"
-
-#include "experiment/reference.h"
 
 namespace attnscale {
 namespace {
@@ -32,7 +31,7 @@ double others_of(const Weights& w) {
 }
 
 double slope_of(const Weights& w) {
-  return round_to(w.rule().precision, top_of(w) * others_of(w));
+  return w.slope(w.top());
 }
 
 double margin_of(const Weights& w) {
@@ -167,16 +166,18 @@ constexpr std::array kMetrics{
               .needs_two_keys = true,
               .axis = HistogramAxis::kLog10,
               .exact_mean = &SoftmaxReference::slope},
-    MetricRow{.name = "score_slope",
-              .unit = "1",
-              .help = "slope times d logit / d score: what reaches q.k",
-              .title = "slope towards the raw score",
-              .of_weights = [](const Weights& w,
-                               const Context& c) { return slope_of(w) * c.logit_per_score; },
-              .measure = formula<score_slope>,
-              .needs_two_keys = true,
-              .axis = HistogramAxis::kLog10,
-              .exact_mean = &SoftmaxReference::score_slope},
+    MetricRow{
+        .name = "score_slope",
+        .unit = "1",
+        .help =
+            "slope times d logit / d score: what reaches q.k (under a norm, the product after it)",
+        .title = "slope towards the raw score",
+        .of_weights = [](const Weights& w,
+                         const Context& c) { return slope_of(w) * c.logit_per_score; },
+        .measure = formula<score_slope>,
+        .needs_two_keys = true,
+        .axis = HistogramAxis::kLog10,
+        .exact_mean = &SoftmaxReference::score_slope},
     MetricRow{.name = "entropy",
               .unit = "nat",
               .help = "-sum p ln p of the weights as they are, with 0 ln 0 = 0",
@@ -197,6 +198,7 @@ constexpr std::array kMetrics{
               .complement = by_sums<sum_without_squares>,
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true,
+              .axis = HistogramAxis::kSum,
               .exact_mean = &SoftmaxReference::sum_p2},
     MetricRow{
         .name = "saturated",
@@ -207,7 +209,8 @@ constexpr std::array kMetrics{
                          const Context& c) { return top_of(w) > c.saturated_above ? 1.0 : 0.0; },
         .measure = formula<saturated>,
         .needs_two_keys = true,
-        .is_fraction = true},
+        .is_fraction = true,
+        .exact_fraction = saturated_reference},
     MetricRow{.name = "margin",
               .unit = "logit",
               .help = "top logit minus the next",
@@ -266,7 +269,8 @@ constexpr std::array kMetrics{
               .of_weights = by_weights<root_of_squares>,
               .measure = by_sums<root_of_squares>,
               .level = SoftmaxLevel::kPowers,
-              .needs_two_keys = true},
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kRootOfSum},
     MetricRow{.name = "weight_margin",
               .unit = "1",
               .help = "top weight minus the next",
@@ -283,6 +287,7 @@ constexpr std::array kMetrics{
               .measure = by_sums<sum_weights>,
               .complement = by_sums<sum_kept_back>,
               .needs = MetricNeeds::kKeptBackWeight,
+              .axis = HistogramAxis::kSum,
               .exact_mean = &SoftmaxReference::total_weight},
     MetricRow{.name = "sink_weight",
               .unit = "1",
@@ -338,7 +343,8 @@ constexpr std::array kMetrics{
               .of_weights = by_weights<aligned_weight_of>,
               .measure_aligned = aligned_weight,
               .needs = MetricNeeds::kAlignedKeys,
-              .needs_two_keys = true},
+              .needs_two_keys = true,
+              .axis = HistogramAxis::kSum},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 
 namespace attnscale {
 
+struct ReferenceRequest;
 struct SoftmaxReference;
 
 /// A metric is one number per query, or else one statistic of all logits of a cell and scaling.
@@ -18,11 +20,13 @@ enum class MetricKind { kPerQuery, kLogitMean, kLogitSd, kLogitKurtosis };
 
 /// Over what a histogram of the metric's values is laid out.
 enum class HistogramAxis {
-  kUnit,     ///< 0 to 1
-  kEntropy,  ///< 0 to ln keys
-  kLogit,    ///< 0 to five expected standard deviations of the logits
-  kLog10,    ///< log10 of the value, -20 to 0
-  kKeys,     ///< 0 to the number of keys
+  kUnit,       ///< 0 to 1
+  kSum,        ///< 0 to the most that weights add up to: 1, or the number of keys for a sigmoid
+  kRootOfSum,  ///< 0 to its square root
+  kEntropy,    ///< 0 to the most that weights have: ln keys, or keys / e for a sigmoid
+  kLogit,      ///< 0 to five expected standard deviations of the logits
+  kLog10,      ///< log10 of the value, -20 to 0
+  kKeys,       ///< 0 to the number of keys
 };
 
 /// What a metric says nothing without, so that "all" metrics can leave it out.
@@ -35,8 +39,8 @@ enum class MetricNeeds {
 
 /// What a per-query metric may look at beside the weights or sums of its query.
 struct QueryContext {
-  /// Derivative of the top logit with respect to its score. Where a soft-cap or a norm makes it
-  /// differ from query to query, each has a context of its own.
+  /// Derivative of the top logit with respect to its score, under a norm to the product after it.
+  /// Where a soft-cap makes it differ from query to query, each has a context of its own.
   double logit_per_score;
   double saturated_above;  ///< threshold of the metric `saturated`
 };
@@ -119,6 +123,9 @@ struct MetricRow {
   HistogramAxis axis = HistogramAxis::kUnit;
   /// The exact mean over queries, where theory knows it; nullptr for others.
   double SoftmaxReference::*exact_mean = nullptr;
+  /// The exact fraction of queries above a threshold, where theory knows it; nullptr for others.
+  std::optional<double> (*exact_fraction)(const ReferenceRequest& request,
+                                          double threshold) = nullptr;
   /// The order of the moments of scores that its standard error rests on; 0 where it is bounded.
   int moments = 0;
 };

@@ -310,6 +310,10 @@ std::optional<double> median_top_weight_reference(const ReferenceRequest& reques
   return 1 / (1 + plain::exp(-high));
 }
 
+bool is_cut_short(const CrossingRequest& request) {
+  return request.row.softcap == kNoSoftcap && last_log_d(request) < plain::log(kLastD);
+}
+
 std::optional<double> exact_crossing(ReferenceTable& table, const CrossingRequest& request,
                                      double level) {
   const double last = last_log_d(request);

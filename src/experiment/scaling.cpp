@@ -25,12 +25,15 @@ double log_of_keys(const ScalingRule& rule, std::int64_t keys) {
 /// Products of the normalised queries and keys.
 void normalise(Norm norm, std::int64_t d, const Scores& scores, std::span<double> out) {
   const double factor = norm == Norm::kRms ? static_cast<double>(d) : 1;
-  const std::size_t queries = scores.squared_query_norms.size();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    // Two roots: the product of the squares might overflow.
-    const double lengths =
-        std::sqrt(scores.squared_query_norms[i % queries]) * std::sqrt(scores.squared_key_norms[i]);
-    out[i] = lengths > 0 ? factor * (scores.scores[i] / lengths) : 0;
+  const std::size_t stride = scores.squared_query_norms.size();
+  for (std::size_t start = 0; start < out.size(); start += stride) {
+    for (std::size_t query = 0; query < stride; ++query) {
+      const std::size_t i = start + query;
+      // Two roots: the product of the squares might overflow.
+      const double lengths =
+          std::sqrt(scores.squared_query_norms[query]) * std::sqrt(scores.squared_key_norms[i]);
+      out[i] = lengths > 0 ? factor * (scores.scores[i] / lengths) : 0;
+    }
   }
 }
 
@@ -70,6 +73,15 @@ ScalingRule changed(ScalingRule start, const ScalingChanges& changes) {
   if (changes.precision) rule.weights.precision = *changes.precision;
   if (changes.scale_order) rule.scale_order = *changes.scale_order;
   if (changes.max_shift) rule.weights.max_shift = *changes.max_shift;
+  return rule;
+}
+
+bool may_hide_overflow(const ScalingRule& rule) {
+  return rule.softcap && rule.weights.precision != Precision::kFloat64;
+}
+
+ScalingRule uncapped(ScalingRule rule) {
+  rule.softcap.reset();
   return rule;
 }
 

@@ -35,6 +35,11 @@ inline constexpr std::array<std::string_view, 4> kPrecisionNames{"float64", "flo
                                                                  "float16"};
 inline constexpr std::array<std::string_view, 3> kNormaliserNames{"softmax", "sink", "sigmoid"};
 
+static_assert(kNormNames.size() == 1 + static_cast<std::size_t>(Norm::kCosine));
+static_assert(kScaleOrderNames.size() == 1 + static_cast<std::size_t>(ScaleOrder::kBefore));
+static_assert(kPrecisionNames.size() == 1 + static_cast<std::size_t>(Precision::kFloat16));
+static_assert(kNormaliserNames.size() == 1 + static_cast<std::size_t>(NormaliserKind::kSigmoid));
+
 /// The name of a value of an enum in its list.
 template <typename Enum, std::size_t size>
 constexpr std::string_view name_in(const std::array<std::string_view, size>& names, Enum value) {
@@ -98,6 +103,12 @@ struct Scaling {
 /// `start` with the changes made.
 ScalingRule changed(ScalingRule start, const ScalingChanges& changes);
 
+/// True where a soft-cap may hide that a number before it overflowed in a narrow precision.
+bool may_hide_overflow(const ScalingRule& rule);
+
+/// The rule without its soft-cap, whose logits show what that hides.
+ScalingRule uncapped(ScalingRule rule);
+
 /// What a scaling may depend on beside the scores.
 struct ScoreSize {
   std::int64_t d = 1;
@@ -105,8 +116,8 @@ struct ScoreSize {
 };
 
 /// Scores of some queries, and where the rule has a norm the squared norms of the queries and keys
-/// behind them: squared_query_norms[query] and squared_key_norms[key * queries + query], as the
-/// scores are laid out.
+/// behind them: squared_query_norms[query] and squared_key_norms[key * stride + query], as the
+/// scores are laid out, with `stride` squared query norms.
 struct Scores {
   std::span<const double> scores;
   std::span<const double> squared_query_norms = {};

@@ -94,7 +94,8 @@ constexpr std::array kScalings{
     ScalingRow{"qwen3", "RMS norm of q and k in each head, then 1/sqrt(d)",
                "Qwen3's code in huggingface/transformers",
                [](Numbers) { return ScalingRule{.d_power = -0.5, .norm = Norm::kRms}; }},
-    ScalingRow{"grok1", "1/sqrt(128) and a soft-cap of 30", "xai-org/grok-1 model.py, run.py",
+    ScalingRow{"grok1", "1/sqrt(128) and a soft-cap of 30",
+               "xai-org/grok-1 model.py and run.py at 7050ed2",
                [](Numbers) { return ScalingRule{.d_power = -0.5, .d = 128, .softcap = 30}; }},
     ScalingRow{"gpt_neo", "no scaling", "huggingface/transformers issue 20828",
                [](Numbers) { return ScalingRule{}; }},
@@ -166,12 +167,27 @@ constexpr std::string_view kOnOutputs =
     "multiplies the output of attention, not the scores; its scores are \"div_sqrt_d\" or "
     "\"div_d\"";
 
+constexpr std::string_view kOnOneSide =
+    "divides by the length of the key alone; a norm here is of queries and keys, write {\"name\": "
+    "..., \"norm\": \"cosine\"}";
+constexpr std::string_view kOnRange =
+    "changes no weight in exact arithmetic, only what fits into half precision; write "
+    "{\"preset\": \"quarter_powers\"} or a \"precision\" with \"scale_order\": \"before\"";
+
 constexpr std::array kRefused{
-    RefusedScaling{"qk_clip", kOnWeights},           RefusedScaling{"muon_clip", kOnWeights},
-    RefusedScaling{"muonclip", kOnWeights},          RefusedScaling{"sigma_reparam", kOnWeights},
-    RefusedScaling{"norm_softmax", kOnRows},         RefusedScaling{"normsoftmax", kOnRows},
-    RefusedScaling{"adaptive_temperature", kOnRows}, RefusedScaling{"u_mup", kOnOutputs},
+    RefusedScaling{"qk_clip", kOnWeights},
+    RefusedScaling{"muon_clip", kOnWeights},
+    RefusedScaling{"muonclip", kOnWeights},
+    RefusedScaling{"sigma_reparam", kOnWeights},
+    RefusedScaling{"norm_softmax", kOnRows},
+    RefusedScaling{"normsoftmax", kOnRows},
+    RefusedScaling{"adaptive_temperature", kOnRows},
+    RefusedScaling{"u_mup", kOnOutputs},
     RefusedScaling{"fully_scaled", kOnOutputs},
+    RefusedScaling{"key_norm", kOnOneSide},
+    RefusedScaling{"sum_of_key_lengths", kOnRows},
+    RefusedScaling{"pb_relax", kOnRange},
+    RefusedScaling{"self_adjusting_softmax", kOnRows},
 };
 // clang-format on
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "experiment/expected_logits.h"
 #include "experiment/interval.h"
 #include "experiment/logit_statistics.h"
 
@@ -21,16 +20,10 @@ bool is_about(const PrecisionTarget& target, const std::string& scaling) {
 Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
                          std::size_t scaling) {
   const MetricRow& metric = *experiment.stop->metric;
+  const Moments& values = moments[group_of(experiment, scaling, metric)];
   if (metric.kind != MetricKind::kPerQuery) {
-    const Moments& powers = moments[logit_group(experiment, scaling)];
-    const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
-    const double centre = logit_centre(experiment.scalings[scaling].rule, cell.draw);
-    return logit_statistic(metric, powers, {first, centre});
+    return logit_statistic(metric, values, own_powers(experiment, cell.draw, scaling));
   }
-  const auto metrics = per_query_metrics(experiment);
-  const auto place = std::find(metrics.begin(), metrics.end(), &metric) - metrics.begin();
-  const Moments& values =
-      moments[metric_group(experiment, scaling, static_cast<std::size_t>(place))];
   if (values.count < 2) return {values.mean[0], std::numeric_limits<double>::quiet_NaN()};
   return {values.mean[0], std::sqrt(values.covariance(0, 0) / static_cast<double>(values.count))};
 }
@@ -48,7 +41,9 @@ bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& m
             std::size_t scaling) {
   const PrecisionTarget& target = *experiment.stop;
   const Estimate estimate = estimate_metric(experiment, cell, moments, scaling);
-  if (!std::isfinite(estimate.value) || !(estimate.std_error > 0)) return false;
+  if (!std::isfinite(estimate.value)) return false;
+  // A fraction of 0 or 1 has an interval all the same.
+  if (!target.metric->is_fraction && !(estimate.std_error > 0)) return false;
   const double allowed = target.absolute_error ? *target.absolute_error
                                                : *target.relative_error * std::abs(estimate.value);
   return half_width(target, estimate, moments[0].count) <= allowed;

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "experiment/expected_logits.h"
+
 namespace attnscale {
 namespace {
 
@@ -132,6 +134,18 @@ std::size_t logit_group(const Experiment& experiment, std::size_t scaling) {
 
 std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric) {
   return scaling * groups_per_scaling(experiment) + (logit_powers(experiment) > 0 ? 1 : 0) + metric;
+}
+
+std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric) {
+  if (metric.kind != MetricKind::kPerQuery) return logit_group(experiment, scaling);
+  const auto metrics = per_query_metrics(experiment);
+  const auto place = std::ranges::find(metrics, &metric) - metrics.begin();
+  return metric_group(experiment, scaling, static_cast<std::size_t>(place));
+}
+
+LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling) {
+  const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
+  return {first, logit_centre(experiment.scalings[scaling].rule, draw)};
 }
 
 }  // namespace attnscale

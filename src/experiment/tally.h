@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "experiment/logit_statistics.h"
 #include "experiment/measure_block.h"
 #include "numerics/moments.h"
 #include "numerics/quantile_sketch.h"
@@ -53,5 +54,11 @@ CellMoments moments_of(const BlockValues& values);
 /// Where a scaling's groups stand in CellMoments.
 std::size_t logit_group(const Experiment& experiment, std::size_t scaling);
 std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric);
+
+/// The group that a metric of the experiment is estimated from under one scaling.
+std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric);
+
+/// Where a scaling's own powers stand in its group, and what they were taken about.
+LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling);
 
 }  // namespace attnscale

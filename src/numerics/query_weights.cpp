@@ -43,7 +43,7 @@ void QueryWeights::weigh(std::span<const double> logits, const WeightRule& rule,
     std::fill(complements_.begin(), complements_.end(), kNan);
   } else if (rule.normaliser.kind == NormaliserKind::kSigmoid) {
     exact ? fill_sigmoid() : fill_sigmoid_step_by_step();
-  } else if (exact && rule.max_shift == MaxShift::kSubtracted) {
+  } else if (exact) {
     fill_softmax();
   } else {
     fill_softmax_step_by_step();
@@ -83,9 +83,6 @@ void QueryWeights::fill_softmax() {
 
 void QueryWeights::fill_softmax_step_by_step() {
   const Precision precision = rule_.precision;
-  // Accelerators sum 16-bit numbers in float32.
-  const Precision of_total =
-      precision == Precision::kFloat64 ? Precision::kFloat64 : Precision::kFloat32;
   const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
   const double sink_logit = round_to(precision, rule_.normaliser.bias);
   double shift = 0;
@@ -97,16 +94,14 @@ void QueryWeights::fill_softmax_step_by_step() {
   };
 
   double total = 0;
-  double rest = 0;
   for (std::size_t key = 0; key < logits_.size(); ++key) {
     weights_[key] = exponential_of(logits_[key]);
-    total = round_to(of_total, total + weights_[key]);
-    rest += key == top_ ? 0 : weights_[key];
+    // Accelerators sum 16-bit numbers in float32.
+    total = round_to(Precision::kFloat32, total + weights_[key]);
   }
   if (has_sink) {
     const double sink = exponential_of(sink_logit);
-    total = round_to(of_total, total + sink);
-    rest += sink;
+    total = round_to(Precision::kFloat32, total + sink);
     sink_ = round_to(precision, sink / total);
   }
   // A finite number over infinity would be a weight of 0 that looks like one.
@@ -115,7 +110,6 @@ void QueryWeights::fill_softmax_step_by_step() {
     weights_[key] = round_to(precision, weights_[key] / total);
     complements_[key] = round_to(precision, 1 - weights_[key]);
   }
-  if (precision == Precision::kFloat64) complements_[top_] = rest / total;
 }
 
 void QueryWeights::fill_sigmoid() {

@@ -32,14 +32,15 @@ enum class MaxShift { kSubtracted, kNone };
 struct WeightRule {
   Normaliser normaliser = {};
   Precision precision = Precision::kFloat64;
-  MaxShift max_shift = MaxShift::kSubtracted;  ///< a sigmoid never subtracts
+  /// Of a softmax in a narrower precision; in float64 it is always subtracted, by a sigmoid never.
+  MaxShift max_shift = MaxShift::kSubtracted;
 
   friend bool operator==(const WeightRule&, const WeightRule&) = default;
 };
 
 /// Weights of one query after the other.
 ///
-/// In float64 with the maximum subtracted, no weight or complement loses digits to cancellation.
+/// In float64 no weight or complement loses digits to cancellation.
 /// In a narrower precision each step is rounded as hardware of that precision does it: the
 /// difference to the maximum (to which a sink counts), the exponential, the weight and its
 /// complement; for a sigmoid the biased logit, the exponential, 1 + exponential and the quotient.
@@ -61,6 +62,11 @@ class QueryWeights {
   /// 1 - weight of each key: in float64 without cancellation, in a narrower precision as that
   /// precision rounds it.
   std::span<const double> complements() const { return {complements_.data(), logits_.size()}; }
+
+  /// p (1 - p) of a key: how its weight answers its own logit, rounded to the precision.
+  double slope(std::size_t key) const {
+    return round_to(rule_.precision, weights_[key] * complements_[key]);
+  }
 
   /// Index of the largest logit, the first of equals.
   std::size_t top() const { return top_; }

@@ -196,24 +196,5 @@ void exponentials_below(double top, std::span<double> numbers) {
   HWY_DYNAMIC_DISPATCH(take_exponentials)(top, numbers.size(), numbers.data());
 }
 
-std::vector<Weight> softmax_weights(std::span<const double> logits) {
-  const auto top_place = std::max_element(logits.begin(), logits.end());
-  std::vector<double> e(static_cast<std::size_t>(padded(std::ssize(logits))), *top_place);
-  std::copy(logits.begin(), logits.end(), e.begin());
-  exponentials_below(*top_place, e);
-  e.resize(logits.size());
-
-  const auto top = static_cast<std::size_t>(top_place - logits.begin());
-  double rest = 0;
-  for (std::size_t key = 0; key < e.size(); ++key) rest += key == top ? 0 : e[key];
-  std::vector<Weight> weights;
-  for (std::size_t key = 0; key < e.size(); ++key) {
-    const double p = e[key] / (1 + rest);
-    // Every weight but the top one is at most one half: subtracting it from 1 loses nothing.
-    weights.push_back({p, key == top ? rest / (1 + rest) : 1 - p});
-  }
-  return weights;
-}
-
 }  // namespace attnscale
 #endif  // HWY_ONCE

@@ -56,18 +56,8 @@ class SoftmaxSums {
   std::vector<double> columns_;  // kColumns columns of stride_ doubles, in SoftmaxQuery's order
 };
 
-/// One softmax weight with its complement 1 - p, each without cancellation.
-struct Weight {
-  double p;
-  double complement;
-  double slope() const { return p * complement; }
-};
-
 /// Replaces every number by exp(number - top), 0 below -708. Numbers are at most `top`, and their
 /// count is a multiple of kLanes.
 void exponentials_below(double top, std::span<double> numbers);
-
-/// Softmax weights of one query's finite logits (at least one), in their order.
-std::vector<Weight> softmax_weights(std::span<const double> logits);
 
 }  // namespace attnscale
