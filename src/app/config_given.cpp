@@ -9,6 +9,7 @@
 #include "experiment/given_baseline.h"
 #include "experiment/given_scores.h"
 #include "io/matrix_file.h"
+#include "io/matrix_file_error.h"
 
 namespace attnscale {
 namespace {

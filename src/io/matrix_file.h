@@ -3,19 +3,11 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 
 #include "numerics/matrix.h"
 
 namespace attnscale {
-
-/// What is wrong with a file, in one sentence: its name, where (byte, line, or head, row and
-/// column), what was found, what to write instead.
-class MatrixFileError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A matrix and what it was read from.
 struct MatrixFile {
@@ -30,8 +22,8 @@ struct MatrixFile {
 /// numbers with commas between them, one row a line, a first line without any number being a
 /// header. Every number must be finite.
 ///
-/// Throws MatrixFileError where the file is not such a matrix, and std::system_error where it
-/// cannot be read.
+/// Throws MatrixFileError (matrix_file_error.h) where the file is not such a matrix, and
+/// std::system_error where it cannot be read.
 MatrixFile open_matrix_file(const std::filesystem::path& path);
 
 }  // namespace attnscale

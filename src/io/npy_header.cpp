@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/matrix_file.h"
+#include "io/matrix_file_error.h"
 
 namespace attnscale {
 namespace {

@@ -19,8 +19,8 @@ struct NpyHeader {
 };
 
 /// Reads the header at the beginning of `file`, the bytes of a whole file or at least those of its
-/// header. Throws MatrixFileError (io/matrix_file.h) that names `name`, the byte, what was found
-/// and what to write instead.
+/// header. Throws MatrixFileError (io/matrix_file_error.h) that names `name`, the byte, what was
+/// found and what to write instead.
 NpyHeader read_npy_header(std::string_view file, const std::string& name);
 
 }  // namespace attnscale

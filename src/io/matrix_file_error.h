@@ -1,0 +1,15 @@
+// What goes wrong with the files of matrices.
+#pragma once
+
+#include <stdexcept>
+
+namespace attnscale {
+
+/// What is wrong with a file, in one sentence: its name, where (byte, line, or head, row and
+/// column), what was found, what to write instead.
+class MatrixFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace attnscale
