@@ -227,6 +227,23 @@ TEST(Preset, NamesItsSourceAndItsNumbers) {
   }
 }
 
+// The sink's logit and the sigmoid's bias stand behind the formula, all other parameters make the
+// factor before it.
+TEST(Preset, HasTheFormulaOfItsRule) {
+  for (const ScalingRow& row : scaling_table()) {
+    if (row.parameters.empty()) continue;
+    const std::vector<double> numbers{9000};
+    const std::string of_rule = formula(row.make(numbers));
+    const std::string of_row = formula(row);
+    if (row.make(numbers).multiplier == 1) {
+      const std::size_t number = of_rule.find("9000");
+      EXPECT_EQ(of_row.substr(0, number), of_rule.substr(0, number));
+    } else {
+      EXPECT_THAT(of_row, testing::EndsWith(of_rule.substr(of_rule.find(' ')))) << row.name;
+    }
+  }
+}
+
 TEST(RefusedScaling, IsNoScaling) {
   for (const auto name : {"qk_clip", "sigma_reparam", "norm_softmax", "u_mup"}) {
     ASSERT_NE(find_refused_scaling(name), nullptr) << name;

@@ -105,7 +105,7 @@ constexpr std::array kScalings{
     ScalingRow{"inverse_layer", "1/sqrt(d) and 1/(layer + 1)",
                "GPT-2 in Mistral, stanford-crfm/mistral PR 77",
                [](Numbers n) { return ScalingRule{.multiplier = 1 / (n[0] + 1), .d_power = -0.5}; },
-               kLayer, "q.k / sqrt(d) / (layer + 1)"},
+               kLayer, "1/(layer + 1) q.k / sqrt(d)"},
     ScalingRow{"qknorm", "cosines times a learned gain, at its start log2(L^2 - L)",
                "Henry et al. 2020, arXiv 2010.04245",
                [](Numbers n) {
@@ -115,7 +115,7 @@ constexpr std::array kScalings{
     ScalingRow{"swin2", "cosines over a learned temperature",
                "microsoft/Swin-Transformer swin_transformer_v2.py at f82860b",
                [](Numbers n) { return ScalingRule{.multiplier = 1 / n[0], .norm = Norm::kCosine}; },
-               kTau, "cos(q, k) / tau"},
+               kTau, "1/tau cos(q, k)"},
     ScalingRow{"ssmax", "scalable softmax: 1/sqrt(d) and s ln(keys)", "arXiv 2501.19399",
                [](Numbers n) {
                  return ScalingRule{.multiplier = n[0], .d_power = -0.5, .log_keys = true};
