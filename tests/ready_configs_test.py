@@ -42,8 +42,12 @@ FIGURES = [
               ({"scaling": "gemma4"}, "0.612"), metric="entropy"),
     *lines_of("model_presets", "reference", ({"scaling": "gemma2_27b"}, "0.942"),
               ({"scaling": "granite3_8b"}, "0.088"), metric="logit_sd"),
+    *lines_of("model_presets", "reference", ({"scaling": "gpt_oss"}, "0.969"),
+              ({"scaling": "softmax1"}, "0.9994"), ({"scaling": "sigmoid"}, "1.645"),
+              metric="total_weight"),
     *lines_of("heavy_tails", "estimate",
-              ({"entries": "normal", "d": 64}, "0.359"), ({"entries": "rademacher", "d": 64}, "0.361"),
+              ({"entries": "normal", "d": 64}, "0.359"),
+              ({"entries": "rademacher", "d": 64}, "0.361"),
               ({"entries": "laplace", "d": 64}, "0.359"), ({"entries": "outlier", "d": 64}, "0.354"),
               ({"entries_value": "2.5", "d": 64}, "0.300"), ({"entries": "sparse", "d": 4}, "0.183"),
               ({"entries": "normal", "d": 4}, "0.345"), scaling="div_sqrt_d", metric="top_weight"),
@@ -78,7 +82,8 @@ FIGURES = [
               scaling="gemma4_gain", scaling_value=1, metric="entropy"),
     *lines_of("gemma4", "reference", ({"d": 256}, "16"), ({"d": 512}, "22.63"),
               scaling="gemma4_gain", scaling_value=1, metric="logit_sd"),
-    *lines_of("gemma4", "reference", ({"scaling": "gemma4_gain", "scaling_value": "0.25"}, "0.0158"),
+    *lines_of("gemma4", "reference",
+              ({"scaling": "gemma4_gain", "scaling_value": "0.25"}, "0.0158"),
               ({"scaling": "qwen3"}, "0.0158"), d=256, metric="top_weight"),
 ]
 
