@@ -67,5 +67,27 @@ TEST(ErrorBars, OfTheMeanHoldTheExactValue) {
   EXPECT_LT(mean.coverage, 0.995);
 }
 
+// Scores of spread 64 * 64 * 8 = 32,768: some queries overflow in float16, which has no spread.
+TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
+  Experiment experiment = drawn_experiment("direct", 64, 4, 3000);
+  experiment.entries[0].queries.sd = 64;
+  experiment.entries[0].keys.sd = 64;
+  experiment.scalings.resize(2);
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
+  const auto alone = run_config(config_of(experiment));
+  // First, as the baseline whose powers every other scaling's are kept with.
+  experiment.scalings.insert(
+      experiment.scalings.begin(),
+      make_scaling("half", find_scaling_row("none"), {}, {.precision = Precision::kFloat16}));
+  const auto beside = run_config(config_of(experiment));
+  ASSERT_EQ(beside.size(), alone.size() + 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(beside[i].status, "nonfinite") << beside[i].metric;
+  }
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(beside[i + 4], alone[i]) << alone[i].key.scaling << " " << alone[i].metric;
+  }
+}
+
 }  // namespace
 }  // namespace attnscale

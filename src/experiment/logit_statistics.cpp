@@ -66,7 +66,10 @@ double delta_error(const Moments& powers, const std::vector<double>& gradient) {
   double variance = 0;
   double size = 0;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
+    if (gradient[i] == 0) continue;
     for (std::size_t j = 0; j < gradient.size(); ++j) {
+      // The other powers may be a baseline's that overflowed, and 0 times NaN is NaN.
+      if (gradient[j] == 0) continue;
       const double term = gradient[i] * gradient[j] * powers.covariance(i, j);
       variance += term;
       size += std::abs(term);
