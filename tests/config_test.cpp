@@ -107,6 +107,27 @@ TEST(Config, ReachesTheEndOfARangeDespiteRounding) {
   EXPECT_EQ(experiment.scalings.back().rule.multiplier, 1.0);
 }
 
+// The doubles nearest to the decimals; -1 + 6 * 0.1 is -0.3999999999999999 and 3 * 0.1 is
+// 0.30000000000000004.
+TEST(Config, StepsThroughTheDecimalsThatAreMeant) {
+  const auto powers = [](const std::string& range) {
+    std::vector<double> values;
+    for (const Scaling& scaling :
+         read_one(R"({"d": 4, "scalings": [{"name": "x", "d_power": )" + range + "}]}").scalings) {
+      values.push_back(*scaling.value);
+    }
+    return values;
+  };
+  const std::vector<double> falling{0, -0.1, -0.2, -0.3, -0.4, -0.5, -0.6, -0.7, -0.8, -0.9, -1};
+  EXPECT_EQ(powers(R"({"from": 0, "to": -1, "step": -0.1})"), falling);
+  EXPECT_EQ(powers(R"({"from": -1, "to": 0, "step": 0.1})"),
+            std::vector<double>(falling.rbegin(), falling.rend()));
+  EXPECT_EQ(powers(R"({"from": -0.3, "to": 0.3, "step": 0.1})"),
+            (std::vector<double>{-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3}));
+  EXPECT_EQ(powers(R"({"from": 0.12345678901234568, "to": 1, "step": 2})"),
+            std::vector<double>{0.12345678901234568});
+}
+
 TEST(Config, StartsAScalingFromANamedOne) {
   const Experiment experiment = read_one(R"({"d": 4, "scalings": [{"like": "div_d"},
       {"name": "x", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]}]})");

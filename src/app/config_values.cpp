@@ -1,6 +1,7 @@
 #include "app/config_values.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -53,6 +54,19 @@ std::string too_many_values() {
          " values; a list or range may hold at most " + std::to_string(kMostAxisValues);
 }
 
+/// The number that was meant by a sum of decimals such as -1 + 6 * 0.1, of which `size` is the
+/// largest: -0.4, where binary arithmetic has an error in the last digits. Whole numbers are exact.
+double without_rounding(double sum, double size) {
+  constexpr int kDigits = 15;
+  if (sum == std::floor(sum)) return sum;
+  if (std::abs(sum) < 1e-14 * size) return 0;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), sum,
+                                 std::chars_format::scientific, kDigits - 1);
+  std::from_chars(text.data(), end.ptr, sum);
+  return sum;
+}
+
 /// Values of {"from", "to", "step"}: from + i * step, so that no rounding adds up.
 std::vector<double> step_values(const JsonValue& value, const RangeDraft& range) {
   const double step = *range.step;
@@ -63,8 +77,11 @@ std::vector<double> step_values(const JsonValue& value, const RangeDraft& range)
   }
   const double last = std::floor((range.to - range.from) / step + kRangeSlack);
   if (last >= static_cast<double>(kMostAxisValues)) refuse(value, too_many_values());
-  std::vector<double> values;
-  for (double i = 0; i <= last; ++i) values.push_back(range.from + i * step);
+  const double size = std::max(std::abs(range.from), std::abs(range.to));
+  std::vector<double> values{range.from};
+  for (double i = 1; i <= last; ++i) {
+    values.push_back(without_rounding(range.from + i * step, size));
+  }
   return values;
 }
 
