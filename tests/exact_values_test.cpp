@@ -147,6 +147,22 @@ TEST(ExactValues, AreEmptyWhereNoneIsKnown) {
   EXPECT_TRUE(exact.warnings().empty());  // nothing was too dear
 }
 
+// The spread of logits asks for no second key: 3 of an RMS norm at d = 9, and of a cap far above.
+TEST(ExactValues, OfTheSpreadAreThereAtOneKey) {
+  ExactValues exact(ReferenceMode::kAuto);
+  Experiment experiment = experiment_of(9, 1, {"logit_mean", "logit_sd", "top_weight"});
+  experiment.scalings = {*find_scaling("gemma4"),
+                         make_scaling("capped", nullptr, {}, {.softcap = 1e7}),
+                         *find_scaling("softmax1")};
+  for (std::size_t scaling = 0; scaling < 2; ++scaling) {
+    const auto values = exact_of(exact, experiment, scaling);
+    EXPECT_EQ(values[0], 0);
+    EXPECT_NEAR(values[1].value(), 3, 1e-6);
+    EXPECT_FALSE(values[2]);
+  }
+  EXPECT_NEAR(exact_of(exact, experiment, 2)[1].value(), 1, 1e-15);
+}
+
 TEST(ExactValues, AreEmptyWhereTheConfigWantsNone) {
   ExactValues off(ReferenceMode::kOff);
   for (const auto& value : exact_of(off, experiment_of(16, 8, {"top_weight", "logit_sd"}))) {

@@ -11,8 +11,9 @@ bool is_aligned(const Draw& draw) {
 }
 
 /// True where the scores of a query's keys are independent and of one normal law given the query,
-/// whose norm is chi; or cosines of independent directions where the rule has a norm.
-bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
+/// whose norm is chi; or cosines of independent directions where the rule has a norm. Of any number
+/// of keys.
+bool has_known_law(const Draw& draw, const ScalingRule& rule) {
   const Entries& entries = draw.entries;
   const bool has_norm = rule.norm != Norm::kNone;
   // What alignment adds to all scores of a query alike changes no weight of a plain softmax; a cap
@@ -21,10 +22,15 @@ bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
       !has_norm && !rule.softcap && rule.weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
       !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
-  const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
-  return rule.weights.precision == Precision::kFloat64 && draw.keys >= (is_sigmoid ? 1 : 2) &&
-         of_one_law && draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
+  return rule.weights.precision == Precision::kFloat64 && of_one_law &&
+         draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
          is_centred_normal(entries.keys);
+}
+
+/// The same where weights say something: the weight of a softmax's only key is 1.
+bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
+  const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
+  return has_known_law(draw, rule) && draw.keys >= (is_sigmoid ? 1 : 2);
 }
 
 /// Spread of the scores of such a query over its norm, about what alignment adds to all of them.
@@ -63,7 +69,7 @@ std::optional<double> if_finite(double number) {
 /// Where logits are no multiples of the scores: moments of those of centred normal entries.
 std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
                                            const ScalingRule& rule) {
-  if (!has_exact_means(draw, rule) || is_aligned(draw)) return std::nullopt;
+  if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
   if (metric.kind == MetricKind::kLogitMean) return 0;
   const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
   return metric.kind == MetricKind::kLogitSd ? if_finite(moments.sd) : moments.kurtosis;
