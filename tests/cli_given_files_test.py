@@ -153,14 +153,19 @@ class GivenFilesTest(CommandLineTest):
         np.testing.assert_allclose(np.nan_to_num(found), weights, rtol=0, atol=ABSOLUTE_ERROR)
 
     def test_a_constant_added_to_all_logits_changes_no_weight(self):
-        # Multiples of 1/8 below 32: adding 64 is exact, so the weights are the same bytes.
+        # Multiples of 1/8 below 32: adding 64 is exact, so the weights are the same bytes. A sink's
+        # logit is one of them; a sigmoid's bias takes back what its logits got.
         scores = np.random.default_rng(8).integers(-256, 256, size=(20, 30)) / 8
         weights = []
         for name, constant in (("as-is", 0), ("plus", 64), ("minus", -64)):
             np.save(self.folder / "s.npy", scores + constant)
             config = given({"scores": "s.npy", "d": 1, "weights": True})
+            config["experiments"][0]["scalings"] = [
+                "none", {"name": "beside_sink", "normaliser": {"sink": 28 + constant}},
+                {"name": "biased", "normaliser": {"sigmoid": 3 - constant}}]
             header, lines = read_csv(self.run_config(config, name) / "weights.csv")
             weights.append([line[header.index("weight"):] for line in lines])
+        self.assertEqual(len(weights[0]), 3 * scores.size)
         self.assertEqual(weights, weights[:1] * 3)
 
     def test_metrics_are_of_the_queries_of_all_heads(self):

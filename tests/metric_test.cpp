@@ -162,6 +162,37 @@ TEST(EveryMetric, IsTheSameByWeightsAndByRunningSums) {
   }
 }
 
+// Logits are multiples of 2^-20 and the constant is 4096, so that every difference is exact: the
+// very same numbers, by weights and by sums. A sink is a logit too; one that stays behind is felt.
+TEST(EveryMetric, ButTheLargestLogitIsTheSameWhateverIsAddedToAllLogits) {
+  constexpr double kConstant = 4096;
+  const QueryContext context{0.375, 0.75};
+  for (const double sink : {kNoSink, 1.5}) {
+    for (Logits logits : random_rows(6, 9, 8)) {
+      for (double& logit : logits) logit = std::round(logit * 0x1p20) * 0x1p-20;
+      Logits shifted = logits;
+      for (double& logit : shifted) logit += kConstant;
+      QueryWeights before;
+      QueryWeights after;
+      before.weigh(logits, rule_of_sink(sink), 1);
+      after.weigh(shifted, rule_of_sink(sink + kConstant), 1);
+      const SoftmaxSums sums = kernel_group({logits}, 4, SoftmaxLevel::kPowers, sink);
+      const SoftmaxSums of_shifted =
+          kernel_group({shifted}, 4, SoftmaxLevel::kPowers, sink + kConstant);
+      for (const MetricRow& row : metric_table()) {
+        if (row.kind != MetricKind::kPerQuery || row.name == "max_logit") continue;
+        EXPECT_EQ(row.of_weights(after, context), row.of_weights(before, context)) << row.name;
+        if (!row.measure) continue;
+        EXPECT_EQ(row.measure(of_shifted.query(0), context), row.measure(sums.query(0), context))
+            << row.name;
+      }
+      if (sink == kNoSink) continue;
+      after.weigh(shifted, rule_of_sink(sink), 1);
+      EXPECT_LT(after.sink(), before.sink());
+    }
+  }
+}
+
 // What a level leaves out is NaN, and a formula that looked at it would be.
 TEST(EveryMetric, NeedsNoMoreOfTheSoftmaxThanItsLevel) {
   const auto rows = random_rows(11, 5, 4);
