@@ -94,6 +94,19 @@ NESTED = [
     (given('{"queries": [[1, 2]], "keys": [[1, 2], @[3]]}'), f"{FIRST}/given/keys/1", "2"),
     (given('{"scoers": [[1]]}'), f"{FIRST}/given", 'did you mean "scores"?'),
 ]
+LAWS_AND_SCALINGS = [
+    (experiment('{"d": 4, "scalings": [{"preset": @"gemma5"}]}'), f"{FIRST}/scalings/0/preset",
+     'did you mean "gemma4"?'),
+    (experiment('{"d": 4, "scalings": [@"mistral"]}'), f"{FIRST}/scalings/0", "gemma2_27b"),
+    (experiment('{"d": 4, "scalings": [{"name": "c", "softcap": @0}]}'),
+     f"{FIRST}/scalings/0/softcap", "above 0 and at most 1000000000 (leave softcap out for no cap)"),
+    (experiment('{"d": 4, "entries": {"law": "student_t", "nu": @2}}'), f"{FIRST}/entries/nu",
+     "write more than 2, such as 2.1"),
+    (experiment('{"d": 4, "scalings": [{"name": "g", "norm": "rms", "gain": @-1}]}'),
+     f"{FIRST}/scalings/0/gain", "for logits of the other sign write a negative multiplier"),
+    (experiment('{"d": 4, "scalings": [{"name": "g", "norm": "rms", "gain": [1, @-1]}]}'),
+     f"{FIRST}/scalings/0/gain/1", "write a negative multiplier"),
+]
 OVERRIDES = [
     ("queries=0", ["queries", "found 0"]),
     ("queries=ten", ["queries", '"ten"']),
@@ -147,6 +160,9 @@ class ConfigErrorsTest(CommandLineTest):
 
     def test_nested(self):
         self.refuse_all(NESTED)
+
+    def test_of_laws_and_scalings(self):
+        self.refuse_all(LAWS_AND_SCALINGS)
 
     def test_the_same_through_plan_and_with_a_folder_asked_for(self):
         for marked, _, says in AT_THE_TOP[:6]:
