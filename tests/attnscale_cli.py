@@ -12,6 +12,19 @@ ROOT = Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("ATTNSCALE_BINARY", str(ROOT / "build" / "attnscale"))
 TRY_THIS = ROOT / "configs" / "try_this.json"
 
+# A drawn experiment under every kind of rule: presets, norms, a sink, sigmoids, emulated precisions,
+# and keys that are aligned with their query.
+RULES = {
+    "name": "rules", "sampler": "vectors", "d": 8, "keys": 6, "queries": 20_000, "metrics": "all",
+    "histogram": ["top_weight"],
+    "entries": ["normal",
+                {"law": "normal", "name": "planted", "alignment": 0.6, "aligned_keys": 2}],
+    "scalings": ["gemma2_27b", "gemma4", "softmax1", {"preset": "sigmoid", "bias": -2},
+                 {"name": "half", "like": "div_sqrt_d", "precision": "float16"},
+                 {"name": "capped", "like": "quarter_powers", "precision": "float32",
+                  "softcap": 3}],
+}
+
 # The columns of design 3.3.
 KEY_COLUMNS = ["run", "seed", "experiment", "entries", "entries_value", "d", "keys", "scaling",
                "scaling_value"]

@@ -4,7 +4,7 @@ import csv
 import json
 import unittest
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import RULES, CommandLineTest
 
 
 def config_with(stop, **experiment):
@@ -19,6 +19,7 @@ MIXED = config_with({"metric": "top_weight", "relative_error": 1.5e-3, "scaling"
                     metrics=["logit_sd", "top_weight"], histogram=["top_weight"])
 MIXED["experiments"].append({"name": "plain", "d": [4, 64], "queries": 20_000,
                              "metrics": ["logit_sd"]})
+MIXED["experiments"].append(RULES)
 
 
 class Stop(CommandLineTest):
@@ -52,7 +53,7 @@ class Stop(CommandLineTest):
     def test_threads_shards_and_resuming_write_the_same_bytes(self):
         self.assertEqual(self.run_code(MIXED, "one", "--threads", 1), 3)
         statuses = {line["status"] for line in self.lines("one")}
-        self.assertEqual(statuses, {"ok", "converged", "max_queries"})
+        self.assertEqual(statuses, {"ok", "converged", "max_queries", "degenerate"})
         whole = self.folder / "one"
         for threads in (2, 3):
             self.run_code(MIXED, f"threads{threads}", "--threads", threads)
@@ -72,11 +73,13 @@ class Stop(CommandLineTest):
 
     def test_counts_hold_no_query_beyond_the_stop(self):
         self.run_code(MIXED, "counts")
-        queries = {(line["d"], line["keys"], line["scaling"]): int(line["queries"])
+        def place(line):
+            return line["entries"], line["d"], line["keys"], line["scaling"]
+        queries = {place(line): int(line["queries"])
                    for line in self.lines("counts") if line["metric"] == "top_weight"}
         counted = dict.fromkeys(queries, 0)
         for line in self.lines("counts", "histogram.csv"):
-            counted[line["d"], line["keys"], line["scaling"]] += int(line["count"])
+            counted[place(line)] += int(line["count"])
         self.assertEqual(counted, queries)
 
     def test_a_target_that_is_not_reached_is_told_and_ends_with_3(self):

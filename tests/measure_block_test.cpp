@@ -9,6 +9,7 @@
 #include "drawn_cell.h"
 #include "drawn_scores.h"
 #include "experiment/expected_logits.h"
+#include "forced_target.h"
 #include "plain_softmax.h"
 
 namespace attnscale {
@@ -147,6 +148,42 @@ TEST(BlockMeasurer, RemembersNothingOfTheBlocksBefore) {
     EXPECT_EQ(values->complements, alone->complements);
     EXPECT_EQ(values->logit_powers, alone->logit_powers);
     EXPECT_EQ(values->histograms, alone->histograms);
+  }
+}
+
+// Presets, norms, a soft-cap, sinks, sigmoids, precisions and aligned keys: draw to metric.
+Experiment experiment_of_every_rule(std::string_view sampler) {
+  Experiment experiment = drawn_experiment(sampler, 6, 11, 100);
+  experiment.entries[0].alignment = 0.4;
+  experiment.entries[0].aligned_keys = 3;
+  experiment.scalings.clear();
+  for (const ScalingRow& row : scaling_table()) {
+    experiment.scalings.push_back(make_scaling(std::string(row.name), &row,
+                                               std::vector<double>(row.parameters.size(), 2), {}));
+  }
+  for (const Precision precision : {Precision::kFloat32, Precision::kFloat16}) {
+    experiment.scalings.push_back(make_scaling("narrow", find_scaling_row("gemma2_27b"), {},
+                                               {.norm = Norm::kRms, .precision = precision}));
+  }
+  experiment.metrics.clear();
+  for (const MetricRow& row : metric_table()) experiment.metrics.push_back(&row);
+  experiment.histogram = {"logit", "slope"};
+  return experiment;
+}
+
+TEST(MeasureBlock, IsTheSameBytesOnEveryInstructionSetUnderEveryRule) {
+  for (const char* const sampler : {"vectors", "direct", "boost"}) {
+    const Experiment experiment = experiment_of_every_rule(sampler);
+    const Cell cell = cell_of(experiment);
+    const auto chosen = measure_block(experiment, cell, kSeed, 0);
+    for (const std::int64_t target : targets_with_same_bytes()) {
+      const ForcedTarget forced(target);
+      const auto values = measure_block(experiment, cell, kSeed, 0);
+      EXPECT_EQ(values->metrics, chosen->metrics) << sampler;
+      EXPECT_EQ(values->complements, chosen->complements) << sampler;
+      EXPECT_EQ(values->logit_powers, chosen->logit_powers) << sampler;
+      EXPECT_EQ(values->histograms, chosen->histograms) << sampler;
+    }
   }
 }
 

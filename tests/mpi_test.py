@@ -14,6 +14,10 @@ import tempfile
 import time
 import unittest
 
+import numpy as np
+
+from attnscale_cli import RULES
+
 ATTNSCALE, ATTNSCALE_MPI, MPIEXEC = sys.argv[1:4]
 MACHINE_FILES = {"manifest.json", "events.jsonl"}
 
@@ -29,6 +33,7 @@ def small_config(queries):
             {"name": "softmax", "d": [4, 64], "keys": [2, 8], "queries": queries,
              "metrics": ["logit_kurtosis", "top_weight", "slope", "entropy"],
              "histogram": ["logit", "slope"]},
+            {**RULES, "queries": 3000},
         ],
     }
 
@@ -88,6 +93,22 @@ class Ranks(unittest.TestCase):
                 self.run_to_end(with_ranks(ranks, "run", config, "--out", out, "--quiet",
                                            "--threads", threads))
                 self.assertEqual(results_in(out), results_in(serial))
+
+    def test_queries_and_keys_from_files_are_measured_once(self):
+        random = np.random.default_rng(1)
+        for name in ("q", "k", "v"):
+            np.save(self.folder / f"{name}.npy", random.normal(size=(2, 5, 8)))
+        config = self.folder / "given.json"
+        config.write_text(json.dumps({"name": "given", "experiments": [
+            {"name": "files", "scalings": ["div_sqrt_d", "gemma4", "softmax1"], "metrics": "all",
+             "given": {"queries": "q.npy", "keys": "k.npy", "values": "v.npy", "causal": True,
+                       "weights": True, "baseline": True}},
+            {"name": "drawn", "d": 8, "keys": 5, "queries": 3000, "metrics": ["top_weight"]}]}))
+        serial, ranks = self.folder / "serial", self.folder / "ranks"
+        self.run_to_end([ATTNSCALE, "run", config, "--out", serial, "--quiet"])
+        self.assertIn("outputs.csv", results_in(serial))
+        self.run_to_end(with_ranks(3, "run", config, "--out", ranks, "--quiet"))
+        self.assertEqual(results_in(ranks), results_in(serial))
 
     def test_only_the_root_speaks(self):
         done = self.run_to_end(with_ranks(3, "list", "scalings"))
