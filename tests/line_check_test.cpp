@@ -130,6 +130,24 @@ TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
   EXPECT_EQ(check_lines({}, {row}).beyond, 0);
 }
 
+// 34 +- 8 of 10,000 queries beside a kurtosis of 195 decides nothing, but is said.
+TEST(LineCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
+  ResultRow row;
+  row.key = {"test", 1, "drawn", "normal", {}, 4, 8, "none", {}};
+  row.metric = "logit_kurtosis";
+  row.queries = 10000;
+  row.estimate = 34;
+  row.std_error = 8;
+  row.reference = 195;
+  const LineCheck check = check_lines({}, {row});
+  EXPECT_EQ(check.beyond, 0);
+  EXPECT_EQ(check.undecided, 1);
+  EXPECT_EQ(check.misjudged, 1);
+  EXPECT_NEAR(check.most_misjudged->distance, (195 - 34) / 8.0, 1e-3);
+  row.estimate = 150;  // within six standard errors
+  EXPECT_EQ(check_lines({}, {row}).misjudged, 0);
+}
+
 TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {
   Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
   EXPECT_THAT(check_scaling_names(experiment, 64), IsEmpty());

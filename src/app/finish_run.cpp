@@ -15,6 +15,7 @@
 #include "experiment/samples.h"
 #include "experiment/stop_rule.h"
 #include "io/atomic_file.h"
+#include "io/number_text.h"
 #include "io/result_writer.h"
 #include "io/sha256.h"
 
@@ -27,7 +28,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 }
 
 // What must make its reader doubt the run, a sentence each.
-std::vector<std::string> alarms_of(const Plan& plan, const std::vector<ResultRow>& rows) {
+std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
   std::vector<std::string> alarms;
   for (const Experiment& experiment : plan.config.experiments) {
     for (const std::int64_t d : experiment.d) {
@@ -35,7 +36,6 @@ std::vector<std::string> alarms_of(const Plan& plan, const std::vector<ResultRow
       if (!faults.empty()) alarms.push_back(faults.front());
     }
   }
-  const LineCheck check = check_lines(plan, rows);
   if (check.beyond > 0) {
     alarms.push_back(std::to_string(check.beyond) +
                      (check.beyond == 1 ? " estimate lies" : " estimates lie") +
@@ -44,6 +44,17 @@ std::vector<std::string> alarms_of(const Plan& plan, const std::vector<ResultRow
   }
   for (std::string& alarm : alarms) alarm += "; do not trust this run, see attnscale verify";
   return alarms;
+}
+
+// What rare large scores decide that the run has hardly seen; there is some.
+std::string misjudged_sentence(const LineCheck& check) {
+  const CheckedLine& line = *check.most_misjudged;
+  const std::string which = describe_line(line.row) + " is " + rounded(*line.row.estimate, 3) +
+                            ", exactly " + rounded(*line.row.reference, 3);
+  return (check.misjudged == 1 ? which + ": its error bar misses"
+                               : std::to_string(check.misjudged) + " lines, the furthest " + which +
+                                     ": their error bars miss") +
+         " what rare large scores decide; more queries help, and the exact value is right";
 }
 
 // The lines of a run whose precision target was not met.
@@ -129,7 +140,9 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, carried.warnings());
-  append(warnings, alarms_of(plan, results.rows));
+  const LineCheck check = check_lines(plan, results.rows);
+  if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
+  append(warnings, alarms_of(plan, check));
   if (missed.lines == 0) return FinishedRun{std::move(results), std::move(warnings)};
   warnings.push_back(missed.sentence());
   return FinishedRun{std::move(results), std::move(warnings), ExitCode::kTargetNotReached};

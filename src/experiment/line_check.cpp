@@ -114,10 +114,18 @@ LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows) {
     const double carrying =
         carrying_queries(row, kurtosis == kurtoses.end() ? std::numeric_limits<double>::quiet_NaN()
                                                          : kurtosis->second);
+    const CheckedLine line{row, carrying, distance(*metric, row), 0};
     if (decides(*metric, row, carrying)) {
-      check.worst.push_back({row, carrying, distance(*metric, row), 0});
-    } else {
-      ++check.undecided;
+      check.worst.push_back(line);
+      continue;
+    }
+    ++check.undecided;
+    const bool has_error = row.std_error.value_or(0) > 0;
+    if (metric->kind == MetricKind::kPerQuery || !has_error || line.distance <= kMisjudged)
+      continue;
+    ++check.misjudged;
+    if (!check.most_misjudged || line.distance > check.most_misjudged->distance) {
+      check.most_misjudged = line;
     }
   }
   for (CheckedLine& line : check.worst) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ inline constexpr double kLeastCarrying = 300;
 /// The kurtosis decides from so many queries on: its own error rests on eighth powers.
 inline constexpr std::int64_t kLeastForKurtosis = 100'000;
 
+/// Further off than this many of its standard errors, a line that decides nothing has error bars
+/// that missed what is rare.
+inline constexpr double kMisjudged = 6;
+
 /// One line against its exact value.
 struct CheckedLine {
   ResultRow row;
@@ -29,8 +34,12 @@ struct CheckedLine {
 };
 
 struct LineCheck {
-  std::int64_t lines = 0;          ///< that have an exact value
-  std::int64_t undecided = 0;      ///< of these, carried by too few queries
+  std::int64_t lines = 0;      ///< that have an exact value
+  std::int64_t undecided = 0;  ///< of these, carried by too few queries
+  /// Of the undecided, statistics of logits so far off that their error bars cannot be right, and
+  /// the furthest of them. (Means of queries are judged by carried_means.)
+  std::int64_t misjudged = 0;
+  std::optional<CheckedLine> most_misjudged;
   std::int64_t beyond = 0;         ///< further than allowed
   std::vector<CheckedLine> worst;  ///< the furthest, as a share of their bounds; at most five
 };
