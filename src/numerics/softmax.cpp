@@ -173,16 +173,17 @@ void SoftmaxSums::add_keys(std::span<const double> logits, std::int64_t keys) {
 }
 
 void SoftmaxSums::finish(double sink_logit) {
-  const auto sink = columns_.begin() + kSink * stride_;
+  const auto stride = static_cast<std::size_t>(stride_);
+  double* const sink = columns_.data() + kSink * stride;
   if (std::isfinite(sink_logit)) {
-    const auto top = columns_.begin() + kTop * stride_;
-    std::transform(top, top + stride_, sink,
+    const double* const top = columns_.data() + kTop * stride;
+    std::transform(top, top + stride, sink,
                    [&](double highest) { return sink_exponential(sink_logit, highest); });
   } else {
-    std::fill(sink, sink + stride_, 0);
+    std::fill(sink, sink + stride, 0.0);
   }
   if (level_ < SoftmaxLevel::kEntropy) return;
-  HWY_DYNAMIC_DISPATCH(finish)(static_cast<std::size_t>(stride_), columns_.data());
+  HWY_DYNAMIC_DISPATCH(finish)(stride, columns_.data());
 }
 
 double sink_exponential(double sink_logit, double top) {
