@@ -125,6 +125,7 @@ TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
   row.sd = 0;
   row.std_error.reset();
   row.estimate = 1;
+  row.status = "degenerate";
   EXPECT_EQ(check_lines({}, {row}).beyond, 1);
   row.reference = 1 - 1e-9;
   EXPECT_EQ(check_lines({}, {row}).beyond, 0);
@@ -146,6 +147,19 @@ TEST(LineCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
   EXPECT_NEAR(check.most_misjudged->distance, (195 - 34) / 8.0, 1e-3);
   row.estimate = 150;  // within six standard errors
   EXPECT_EQ(check_lines({}, {row}).misjudged, 0);
+}
+
+// Scores of aligned keys whose law has infinite fourth moments: their mean exists, its error does
+// not, and it is off by any number of anything.
+TEST(LineCheck, AMeanThatVariedWithoutAnErrorBarDecidesNothing) {
+  ResultRow row = line(0, "logit_mean");
+  row.sd.reset();
+  row.std_error.reset();
+  row.reference = -4e12;
+  row.estimate = -1.8e12;
+  const LineCheck check = check_lines({}, {row});
+  EXPECT_EQ(check.beyond, 0);
+  EXPECT_EQ(check.undecided, 1);
 }
 
 TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {

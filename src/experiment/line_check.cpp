@@ -43,6 +43,8 @@ bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
   if (metric.kind == MetricKind::kLogitKurtosis && row.queries < kLeastForKurtosis) return false;
   if (carrying < kLeastCarrying) return false;
   if (error_of(metric, row) > 0) return true;
+  // What varied without an error bar has no moments for one to rest on.
+  if (!metric.is_fraction && row.status != "degenerate") return false;
   // Nothing varied. A metric of one unit's range whose mean is off by this much would have.
   constexpr double kSure = 100;
   const double off = std::abs(*row.estimate - *row.reference);
