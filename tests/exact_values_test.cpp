@@ -200,6 +200,18 @@ TEST(ExactValues, LeaveOutLogitsTooFarApartForATable) {
   EXPECT_EQ(exact.warnings().size(), 2U);
 }
 
+// Logits of one value: their fourth moment over the square of the second is 0/0.
+TEST(ExactValues, AreFiniteOrEmpty) {
+  Experiment experiment = experiment_of(4, 8, {"logit_sd", "logit_kurtosis"});
+  experiment.scalings[0].rule.softcap = 1e-300;
+  ExactValues exact(ReferenceMode::kAuto);
+  EXPECT_EQ(exact_of(exact, experiment)[1], std::nullopt);
+  experiment.scalings[0].rule.softcap = std::nullopt;
+  experiment.scalings[0].rule.multiplier = 1e200;
+  experiment.entries[0].keys.sd = 1e200;
+  EXPECT_EQ(exact_of(exact, experiment)[0], std::nullopt);
+}
+
 // Ten key counts at 200 sizes, three scalings each: what a sweep shares makes it affordable.
 TEST(ExactValues, ASweepOfSixThousandIsAffordable) {
   ExactValues exact(ReferenceMode::kAuto);

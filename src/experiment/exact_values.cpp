@@ -62,17 +62,13 @@ ReferenceRequest request_of(const Draw& draw, const ScalingRule& rule) {
           .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
 }
 
-std::optional<double> if_finite(double number) {
-  return std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
 /// Where logits are no multiples of the scores: moments of those of centred normal entries.
 std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
                                            const ScalingRule& rule) {
   if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
   if (metric.kind == MetricKind::kLogitMean) return 0;
   const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
-  return metric.kind == MetricKind::kLogitSd ? if_finite(moments.sd) : moments.kurtosis;
+  return metric.kind == MetricKind::kLogitSd ? moments.sd : moments.kurtosis;
 }
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
@@ -81,10 +77,10 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
   if (rule.softcap || rule.norm != Norm::kNone) return bent_logit_reference(metric, draw, rule);
   const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
   const double multiplier = multiplier_at(rule, {draw.d, draw.keys});
-  if (metric.kind == MetricKind::kLogitMean) return if_finite(multiplier * score.mean);
-  if (metric.kind == MetricKind::kLogitSd) return if_finite(std::abs(multiplier) * score.sd);
+  if (metric.kind == MetricKind::kLogitMean) return multiplier * score.mean;
+  if (metric.kind == MetricKind::kLogitSd) return std::abs(multiplier) * score.sd;
   // All logits are equal where the multiplier is 0.
-  return multiplier == 0 ? std::nullopt : if_finite(score.kurtosis);
+  return multiplier == 0 ? std::nullopt : std::optional(score.kurtosis);
 }
 
 /// The exact mean of what the aligned keys hold, where they are all or are like the other keys. The
@@ -145,6 +141,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
     } else if (metric.exact_mean && means) {
       values[i] = (*means).*metric.exact_mean;
     }
+    // Infinite moments, and what double cannot hold: equal logits have no kurtosis.
+    if (values[i] && !std::isfinite(*values[i])) values[i].reset();
   }
   return values;
 }
