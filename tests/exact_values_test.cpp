@@ -212,6 +212,16 @@ TEST(ExactValues, AreFiniteOrEmpty) {
   EXPECT_EQ(exact_of(exact, experiment)[0], std::nullopt);
 }
 
+// All logits are at a cap this small whatever d is: no d is looked at, nor waited for.
+TEST(ExactCrossings, UnderATinyCapThereIsNoneAndItCostsNothing) {
+  Experiment experiment = experiment_of(4, 8, {"top_weight"});
+  experiment.scalings[0].rule.softcap = 1e-300;
+  ExactValues exact(ReferenceMode::kAuto);
+  const Plan plan = make_plan(config_of(experiment));
+  EXPECT_EQ(exact.crossing(plan.cells.front(), experiment.scalings[0], 0.5), std::nullopt);
+  EXPECT_TRUE(exact.warnings().empty());
+}
+
 // Ten key counts at 200 sizes, three scalings each: what a sweep shares makes it affordable.
 TEST(ExactValues, ASweepOfSixThousandIsAffordable) {
   ExactValues exact(ReferenceMode::kAuto);

@@ -229,10 +229,12 @@ double ReferenceTable::pending_work(const ReferenceRequest& request) const {
 }
 
 double ReferenceTable::pending_work(const CrossingRequest& request) const {
+  const double first = plain::log(kFirstD);
   const double last = last_log_d(request);
+  if (last <= first) return 0;  // under so small a cap no d is looked at
   double least = kMostSpread;
   double most = 0;
-  for (const double log_d : {plain::log(kFirstD), last}) {
+  for (const double log_d : {first, last}) {
     const QuadratureRule norms = chi_rule(plain::exp(log_d));
     const double per_norm = spread_per_norm(at_d(request, log_d));
     least = std::min(least, per_norm * norms.node.front());
