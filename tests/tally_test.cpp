@@ -121,6 +121,19 @@ TEST(CellCounts, AreTheSameInAnyOrder) {
   EXPECT_EQ(forwards.histograms[0], (std::vector<std::int64_t>{6, 5, 8}));
 }
 
+TEST(CellCounts, TellNoZeroFromAnother) {
+  for (const std::vector<double>& zeros : {std::vector<double>{0.0, -0.0}, {-0.0, 0.0}, {-0.0}}) {
+    BlockValues values;
+    values.queries = static_cast<std::int64_t>(zeros.size());
+    values.metrics = {{zeros}};
+    values.complements = {{{}}};
+    CellCounts counts;
+    counts.add(values);
+    EXPECT_FALSE(std::signbit(counts.metrics[0].min));
+    EXPECT_FALSE(std::signbit(counts.metrics[0].max));
+  }
+}
+
 TEST(CellCounts, LeaveOutAColumnWithSomethingThatIsNoNumber) {
   BlockValues values = small_values();
   values.metrics[0][1] = {3, kNan, 2, 6};

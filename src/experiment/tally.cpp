@@ -63,8 +63,9 @@ void add_column(std::span<const double> values, std::span<const double> compleme
                 MetricCounts& counts) {
   const auto extremes = extremes_of(values);
   if (!extremes) return;
-  counts.min = std::min(counts.min, extremes->first);
-  counts.max = std::max(counts.max, extremes->second);
+  // Which zero comes first depends on the order: added to 0, both are 0.
+  counts.min = std::min(counts.min, extremes->first + 0.0);
+  counts.max = std::max(counts.max, extremes->second + 0.0);
   if (complements.empty()) {
     counts.sketch.add(values);
   } else {
