@@ -29,7 +29,8 @@ Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
 }
 
 // A tally of one cell with one scaling and one metric of these values.
-ResultRow row_of_values(const std::string& metric, const std::vector<double>& values) {
+ResultRow row_of_values(const std::string& metric, const std::vector<double>& values,
+                        const std::vector<double>& complements = {}) {
   Experiment experiment = drawn_experiment("direct", 4, 8, std::ssize(values));
   experiment.scalings.resize(1);
   experiment.metrics = metric_rows({metric});
@@ -37,7 +38,7 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
   BlockValues block;
   block.queries = std::ssize(values);
   block.metrics = {{values}};
-  block.complements = {{{}}};
+  block.complements = {{complements}};
   block.logit_powers = {{}};
   CellTally tally{moments_of(block), {}};
   tally.counts.add(block);
@@ -178,6 +179,16 @@ TEST(EstimateCell, DescribesAMetricOverItsQueries) {
   EXPECT_NEAR(*row.q05, 1, 1.0 / 128);
   EXPECT_NEAR(*row.median, 2, 2.0 / 128);
   EXPECT_EQ(row.q95, 6);
+}
+
+// The bin of 0.5 reaches above it, those of complements around 0.497 below what they stand for.
+TEST(EstimateCell, QuantilesAreInOrderAroundOneHalf) {
+  const ResultRow row =
+      row_of_values("top_weight", {0.5, 0.5, 0.5, 0.503, 0.503}, {0.5, 0.5, 0.5, 0.497, 0.497});
+  EXPECT_LE(*row.min, *row.q05);
+  EXPECT_LE(*row.q05, *row.median);
+  EXPECT_LE(*row.median, *row.q95);
+  EXPECT_LE(*row.q95, *row.max);
 }
 
 TEST(EstimateCell, SaysWhereNothingVaried) {

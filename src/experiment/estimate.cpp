@@ -63,8 +63,10 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
     return std::clamp(*value, counts.min, counts.max);
   };
   row.q05 = quantile(0.05);
-  row.median = quantile(0.5);
-  row.q95 = quantile(0.95);
+  // Around 1/2 the sketch's bins of numbers and of complements overlap; none of its errors grows by
+  // keeping the order.
+  row.median = std::max(quantile(0.5), row.q05);
+  row.q95 = std::max(quantile(0.95), row.median);
 }
 
 void fill_per_query(const MetricRow& metric, const Entries& entries, const Moments& moments,
