@@ -4,14 +4,16 @@ and runs that depend on what the files hold, not on where they are."""
 import csv
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 import numpy as np
 
-from attnscale_cli import ROOT, CommandLineTest, read_csv
+from attnscale_cli import BINARY, ROOT, CommandLineTest, read_csv
 
 HEADS, QUERIES, KEYS, D, COMPONENTS = 3, 7, 7, 16, 5
 
@@ -259,6 +261,33 @@ class GivenFilesTest(CommandLineTest):
         answer = self.attnscale("run", name, "--out", "run", "--time-limit", "0.5", "--quiet")
         self.assertEqual(answer.returncode, 4, answer.stderr)
         self.assertIn("going on after", answer.stderr)
+
+    def long_run(self):
+        """Arguments of a run of two files that takes seconds, and writes a checkpoint at no time."""
+        rows = np.ones((20000, 64), dtype="<f4")
+        self.save(rows, rows, rows)
+        members = {"queries": "q.npy", "keys": "k.npy"}
+        return ["run", self.write_config(given(members, metrics=["top_weight"])), "--out", "run",
+                "--quiet"]
+
+    def test_a_run_of_files_alone_is_interrupted_as_any_other(self):
+        answer = self.attnscale(*self.long_run(), "--time-limit", "0.5")
+        self.assertEqual(answer.returncode, 4, answer.stderr)
+        self.assertIn("the same command goes on", answer.stderr)
+        manifest = json.loads((self.folder / "run" / "manifest.json").read_text())
+        self.assertEqual(manifest["status"], "interrupted")
+
+    def test_a_file_that_is_cut_off_while_it_is_measured_is_told(self):
+        command = [BINARY, *self.long_run()]
+        with subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True) as run:
+            while not (self.folder / "run" / "events.jsonl").exists():
+                self.assertIsNone(run.poll())
+                time.sleep(0.01)
+            os.truncate(self.folder / "k.npy", 1000)
+            message = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 1, message)
+        self.assertIn("was cut off", message)
+        self.assertFalse((self.folder / "run" / "summary.csv").exists())
 
     def test_paths_are_relative_to_the_config_and_of_the_command_line_to_where_it_is_typed(self):
         inside = self.folder / "inside"

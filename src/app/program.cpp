@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "app/command_line.h"
 #include "app/commands.h"
@@ -59,12 +60,24 @@ struct Runner {
   }
 };
 
+// Given files are mapped: pages behind their new end raise SIGBUS, in which no exception can be
+// thrown. The folder is left as by a kill, unfinished.
+extern "C" void tell_of_cut_file(int) {
+  constexpr std::string_view kSentence =
+      "attnscale: a file of given numbers was cut off, or could not be read, while it was "
+      "measured; "
+      "nothing was written: run again when nobody writes to it\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(static_cast<int>(ExitCode::kFailed));
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   occupy_standard_files();
   // A file beyond `ulimit -f` shall be an error with a message, as on a full disk, not a death.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGBUS, tell_of_cut_file);
   ExitCode code = ExitCode::kFailed;
   try {
     code = std::visit(Runner{executor}, parse_command_line(arguments));

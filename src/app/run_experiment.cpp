@@ -164,7 +164,10 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     }
     if (wanted.shard) return finish_shard(wanted, folder, journal);
     const auto finished = estimate_run(plan, ledger, stop.signal());
-    if (!finished) return interrupt(stop, ledger, journal);
+    if (!finished) {
+      save_checkpoint(folder, wanted.identity, ledger);
+      return interrupt(stop, ledger, journal);
+    }
     return finish(wanted, folder, *finished, command.verbosity, journal);
   } catch (...) {
     journal.fail();
