@@ -133,6 +133,7 @@ WRONG_TOGETHER = [
     ({"queries": "2x3.npy", "keys": "4x3.npy", "weights": 1}, "/weights",
      ["found 1; expected true or false"]),
     ({"queries": "2x3.npy", "keys": ""}, "/keys", ["name of a .npy or .csv file"]),
+    ({"queries": "2x3.npy", "keys": "2x3.npy\0.npy"}, "/keys", ["the character", "u0000"]),
     ({"queries": "2x3.npy", "keys": 3}, "/keys", ["found 3", "q.npy"]),
     ({"queries": "2x3.npy", "keys": "missing.npy"}, "/keys",
      ["missing.npy: No such file", "relative to the config"]),

@@ -31,6 +31,9 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
 
 GivenFile open_given_file(const JsonValue& value, const std::string& name, const fs::path& folder) {
   if (name.empty()) refuse(value, "found \"\"; expected the name of a .npy or .csv file");
+  if (name.find('\0') != std::string::npos) {
+    refuse(value, "found a name with the character \\u0000; no file has one");
+  }
   const bool from_command_line = value.place.line == 0;
   const fs::path path = from_command_line ? fs::path(name) : folder / name;
   try {
