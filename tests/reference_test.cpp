@@ -249,6 +249,18 @@ TEST(Reference, MomentsOfStraightLogitsHaveTheirClosedForms) {
   EXPECT_FALSE(logit_moments_reference({16, {8}, 0}).kurtosis);
 }
 
+// Logits and cap a thousand times as large: the spread too, the kurtosis not. Logits of 10^18 are
+// all at a cap of 10^9 or at minus it, and need no more panels than others.
+TEST(Reference, MomentsUnderALargeCapAreThoseOfASmallOneEnlarged) {
+  const LogitMoments small = logit_moments_reference({16, {8, 3}, 0.5});
+  const LogitMoments large = logit_moments_reference({16, {8, 3000}, 500});
+  EXPECT_NEAR(large.sd / (1000 * small.sd), 1, 1e-7);
+  EXPECT_NEAR(large.kurtosis.value(), small.kurtosis.value(), 1e-7);
+  const LogitMoments signs = logit_moments_reference({16, {8, 1e9}, 1e18});
+  EXPECT_NEAR(signs.sd / 1e9, 1, 1e-7);
+  EXPECT_NEAR(signs.kurtosis.value(), 1, 1e-7);
+}
+
 TEST(Reference, ManyKeysStayInOrder) {
   ReferenceTable table;
   const SoftmaxReference mean = softmax_reference(table, {64, {100000}, 0.125});

@@ -270,13 +270,18 @@ SoftmaxReference softmax_reference(ReferenceTable& table, const ReferenceRequest
 LogitMoments logit_moments_reference(const ReferenceRequest& request) {
   const double d = request.d;
   const bool is_cosine = request.law == ScoreLaw::kCosine;
-  const double size = std::abs(request.multiplier) * (is_cosine ? 1 : request.entry_sd);
-  if (size == 0) return {0, std::nullopt};
-  const double cap = request.row.softcap;
-  if (cap == kNoSoftcap) {
-    return is_cosine ? LogitMoments{size / std::sqrt(d), 3 * d / (d + 2)}
-                     : LogitMoments{size * std::sqrt(d), 3 + 6 / d};
+  const double full_size = std::abs(request.multiplier) * (is_cosine ? 1 : request.entry_sd);
+  if (full_size == 0) return {0, std::nullopt};
+  if (request.row.softcap == kNoSoftcap) {
+    return is_cosine ? LogitMoments{full_size / std::sqrt(d), 3 * d / (d + 2)}
+                     : LogitMoments{full_size * std::sqrt(d), 3 + 6 / d};
   }
+  // Panels are cut by what logits rise on them, up to twice the cap: a large cap and its logits are
+  // shrunk together, which changes no moment but by that factor.
+  constexpr double kMostCap = 64;
+  const double shrink = std::min(1.0, kMostCap / request.row.softcap);
+  const double cap = shrink * request.row.softcap;
+  const double size = shrink * full_size;
   EvenMoments mean{};
   if (is_cosine) {
     mean = even_moments(cosine_law(d, size, cap));
@@ -288,7 +293,7 @@ LogitMoments logit_moments_reference(const ReferenceRequest& request) {
       mean.fourth += norms.weight[i] * at.fourth;
     }
   }
-  return {std::sqrt(mean.second), mean.fourth / (mean.second * mean.second)};
+  return {std::sqrt(mean.second) / shrink, mean.fourth / (mean.second * mean.second)};
 }
 
 std::optional<double> saturated_reference(const ReferenceRequest& request, double threshold) {
