@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace attnscale {
 namespace {
 
@@ -17,6 +19,10 @@ TEST(Rounded, KeepsTheDigitsAskedFor) {
 TEST(Rounded, IsScientificForTinyAndHugeNumbers) {
   EXPECT_EQ(rounded(7.7432e-07, 2), "7.7e-07");
   EXPECT_EQ(rounded(1.25e7, 3), "1.25e+07");
+}
+
+TEST(Rounded, ShowsNoSignOfWhatIsNoNumber) {
+  EXPECT_EQ(rounded(-std::numeric_limits<double>::quiet_NaN(), 3), "nan");
 }
 
 TEST(RoundedShort, DropsTrailingZeros) {

@@ -32,6 +32,7 @@ int decimal_exponent(double number, int digits) {
 
 std::string rounded(double number, int digits) {
   if (number == 0) return "0";
+  if (std::isnan(number)) return "nan";  // whose sign says nothing
   if (!std::isfinite(number)) return text_of(number, std::chars_format::general, digits);
   if (std::abs(number) < kTiny || std::abs(number) >= kHuge) {
     return text_of(number, std::chars_format::scientific, digits - 1);
