@@ -77,6 +77,12 @@ TEST(LogitMean, HasTheStandardErrorOfAMeanOverQueries) {
   EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
 }
 
+// {1, -1, 2} 10^100: variance 7/3 10^200, whatever became of the fourth powers.
+TEST(LogitMean, HasItWhereHigherPowersOverflow) {
+  const Estimate mean = logit_mean(powers_of({{1e100}, {-1e100}, {2e100}}, 4), 0, 0);
+  EXPECT_NEAR(mean.std_error, std::sqrt(7.0 / 9) * 1e100, 1e86);
+}
+
 TEST(LogitKurtosis, IsTheFourthCentralPowerOverTheSquaredVariance) {
   // {1, 2, 3, 6}: deviations -2 -1 0 3, m2 = 14 / 4, m4 = 98 / 4.
   const double expected = 98.0 / 4 / std::pow(14.0 / 4, 2);
@@ -199,6 +205,15 @@ TEST(EstimateCell, SaysWhereNothingVaried) {
   EXPECT_EQ(row.ci_low, std::nullopt);
   EXPECT_EQ(row.z, std::nullopt);
   EXPECT_EQ(row.sd, 0);
+}
+
+TEST(EstimateCell, SaysWhereSquaresOverflow) {
+  const ResultRow row = row_of_values("margin", {1e200, 2e200, 3e200});
+  EXPECT_EQ(row.status, "nonfinite");
+  EXPECT_DOUBLE_EQ(*row.estimate, 2e200);
+  EXPECT_EQ(row.std_error, std::nullopt);
+  EXPECT_EQ(row.sd, std::nullopt);
+  EXPECT_EQ(row.max, 3e200);
 }
 
 TEST(EstimateCell, GivesFractionsAnIntervalEvenAtTheEnds) {

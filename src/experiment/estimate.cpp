@@ -30,8 +30,10 @@ void fill_estimate(const MetricRow& metric, const Entries& entries, const Estima
     return;
   }
   row.estimate = estimate.value;
-  if (!(estimate.std_error > 0)) {
-    row.status = "degenerate";
+  if (!(estimate.std_error > 0) || std::isinf(estimate.std_error)) {
+    // Squares of what did vary may overflow.
+    const bool varied = row.queries >= 2 && estimate.std_error != 0;
+    row.status = varied ? "nonfinite" : "degenerate";
     return;
   }
   row.status = "ok";
@@ -54,7 +56,8 @@ void fill_fraction(double fraction, ResultRow& row) {
 }
 
 void fill_distribution(const Moments& moments, const MetricCounts& counts, ResultRow& row) {
-  if (moments.count >= 2) row.sd = std::sqrt(moments.covariance(0, 0));
+  const double variance = moments.count < 2 ? 0 : moments.covariance(0, 0);
+  if (moments.count >= 2 && std::isfinite(variance)) row.sd = std::sqrt(variance);
   row.min = counts.min;
   row.max = counts.max;
   const auto quantile = [&](double q) -> std::optional<double> {
@@ -80,7 +83,7 @@ void fill_per_query(const MetricRow& metric, const Entries& entries, const Momen
     const double std_error = std::sqrt(variance / static_cast<double>(moments.count));
     fill_estimate(metric, entries, {mean, std_error}, row);
   }
-  if (row.status != "nonfinite") fill_distribution(moments, counts, row);
+  if (row.estimate) fill_distribution(moments, counts, row);
 }
 
 ResultRow start_row(const Config& config, const Cell& cell, const Scaling& scaling) {

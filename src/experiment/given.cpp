@@ -36,7 +36,7 @@ void fill_per_query(Row values, ResultRow& row) {
   row.estimate = mean;
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  if (values.size() > 1) row.sd = std::sqrt(squares / (n - 1));
+  if (values.size() > 1 && std::isfinite(squares)) row.sd = std::sqrt(squares / (n - 1));
   std::sort(values.begin(), values.end());
   row.min = values.front();
   row.max = values.back();
@@ -98,7 +98,8 @@ class GivenMeasurer {
     row.queries = queries_;
     row.status = "ok";
     if (metrics_[m]->kind == MetricKind::kPerQuery) {
-      if (all_finite(values_[m])) {
+      // The sum of finite numbers may overflow too.
+      if (std::isfinite(std::accumulate(values_[m].begin(), values_[m].end(), 0.0))) {
         fill_per_query(std::move(values_[m]), row);
       } else {
         row.status = "nonfinite";
@@ -106,12 +107,11 @@ class GivenMeasurer {
       return row;
     }
     const double value = statistic(*metrics_[m], logit_sums_);
-    if (!is_finite_) {
-      row.status = "nonfinite";
-    } else if (!std::isfinite(value)) {
-      row.status = "degenerate";
-    } else {
+    if (is_finite_ && std::isfinite(value)) {
       row.estimate = value;
+    } else {
+      const bool overflowed = !is_finite_ || !std::isfinite(logit_sums_.fourth);
+      row.status = overflowed ? "nonfinite" : "degenerate";
     }
     return row;
   }
