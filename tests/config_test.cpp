@@ -184,6 +184,12 @@ TEST(Config, TakesAllMetricsThatApply) {
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 8, "metrics": "all"})")), all);
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": [1, 8], "metrics": "all"})")), all);
   EXPECT_EQ(metric_names(read_one(R"({"d": 4, "keys": 1, "metrics": "all"})")), with_one_key);
+  // More keys than can be held at once for the metrics that need all of their logits.
+  std::vector<std::string> of_many = all;
+  std::erase(of_many, std::string("jacobian_spectral"));
+  EXPECT_EQ(
+      metric_names(read_one(R"({"d": 4, "sampler": "direct", "keys": 200000, "metrics": "all"})")),
+      of_many);
   const auto aligned = metric_names(
       read_one(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": 2}, "metrics": "all"})"));
   EXPECT_EQ(aligned.size(), all.size() + of_aligned_keys);

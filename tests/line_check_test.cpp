@@ -131,6 +131,27 @@ TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
   EXPECT_EQ(check_lines({}, {row}).beyond, 0);
 }
 
+// A score_slope of 0 in every query beside a mean of -1.5: the queries that carry it were not seen.
+// A top_weight of 1 in every query beside a mean of 0.5 is wrong.
+TEST(LineCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
+  ResultRow row;
+  row.key = {"test", 1, "drawn", "normal", {}, 4, 8, "none", {}};
+  row.queries = 10000;
+  row.status = "degenerate";
+  row.std_error = 0;
+  row.sd = 0;
+  row.metric = "score_slope";
+  row.estimate = 0;
+  row.reference = -1.5;
+  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  row.metric = "logit_sd";
+  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  row.metric = "top_weight";
+  row.estimate = 1;
+  row.reference = 0.5;
+  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+}
+
 // 34 +- 8 of 10,000 queries beside a kurtosis of 195 decides nothing, but is said.
 TEST(LineCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
   ResultRow row;

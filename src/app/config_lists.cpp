@@ -8,6 +8,7 @@
 #include "app/config_reader.h"
 #include "app/config_sweeps.h"
 #include "app/config_values.h"
+#include "experiment/measure_scaling.h"
 
 namespace attnscale {
 namespace {
@@ -29,6 +30,9 @@ bool has_what_it_needs(const MetricRow& row, const Experiment& experiment) {
       return holds(scaling.rule.weights);
     });
   };
+  const bool has_too_many_keys =
+      !experiment.keys.empty() && std::ranges::max(experiment.keys) > kMostKeysHeld;
+  if (has_too_many_keys && needs_all_logits(row, {})) return false;
   switch (row.needs) {
     case MetricNeeds::kAlignedKeys:
       return counts_aligned_keys(experiment);

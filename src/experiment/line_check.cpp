@@ -45,7 +45,11 @@ bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
   if (error_of(metric, row) > 0) return true;
   // What varied without an error bar has no moments for one to rest on.
   if (!metric.is_fraction && row.status != "degenerate") return false;
-  // Nothing varied. A metric of one unit's range whose mean is off by this much would have.
+  // Nothing varied. A metric of known ends whose mean is off by this much would have; what rare
+  // scores could make large may not have been seen.
+  const bool has_ends = metric.kind == MetricKind::kPerQuery &&
+                        (metric.axis == HistogramAxis::kUnit || metric.axis == HistogramAxis::kSum);
+  if (!has_ends) return false;
   constexpr double kSure = 100;
   const double off = std::abs(*row.estimate - *row.reference);
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
