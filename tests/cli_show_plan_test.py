@@ -52,6 +52,20 @@ class ShowTest(CommandLineTest):
             self.assertEqual(len(table), 2 + len(SIZES))
         self.assertIn("## Look for", text)
 
+    def test_says_what_scalings_are_that_the_lesson_does_not_know(self):
+        self.assertNotIn("Logits", self.answer.stdout)
+        answer = self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "capped", "--set",
+                              'softmax.scalings=["none", {"name": "cap", "softcap": [5, 50]}]')
+        lines = ["softmax: cap 5 = 5 tanh(q.k / 5)", "softmax: cap 50 = 50 tanh(q.k / 50)"]
+        self.assertTrue(answer.stdout.endswith("\n  ".join(["", *lines]) + "\n"), answer.stdout)
+        self.assertEqual(self.succeed("show", "capped").stdout, answer.stdout)
+        self.assertEqual(
+            self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "capped", "--set",
+                         'softmax.scalings=["none", {"name": "cap", "softcap": [5, 50]}]').stdout,
+            answer.stdout)
+        markdown = self.succeed("show", "capped", "--format", "markdown").stdout
+        self.assertTrue(markdown.endswith("\n* ".join(["", *lines]) + "\n"), markdown)
+
     def test_prints_csv_as_the_file_holds_it(self):
         text = self.succeed("show", "run", "--format", "csv").stdout
         self.assertEqual(text, (self.folder / "run" / "summary.csv").read_text())

@@ -91,13 +91,7 @@ std::string plan_screen(const Plan& plan, const Table& table, const std::string&
                            text(5), text(6), text(7), seconds ? rounded_seconds(*seconds) : ""});
   }
   std::string text = to_text(screen, terminal_width(1)) + "\nLogits\n";
-  for (const Experiment& experiment : plan.config.experiments) {
-    for (const Scaling& scaling : experiment.scalings) {
-      text.append("  ").append(experiment.name).append(": ").append(scaling.name);
-      if (scaling.value) text.append(" ").append(format_double(*scaling.value));
-      text.append(" = ").append(formula(scaling.rule)).append("\n");
-    }
-  }
+  for (const std::string& line : formula_lines(plan.config)) text += "  " + line + "\n";
   return text + "\nExpected: " + (total < 0.01 ? "" : "about ") + rounded_seconds(total) +
          " processor seconds in all; runs nothing\nResults go to " + folder + "\n";
 }
@@ -194,7 +188,7 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    text += report_text(results, command.format, width);
+    text += report_text(results, formula_lines_of(folder), command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(summary_table(joined)) : text;
 }

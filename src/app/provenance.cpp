@@ -11,6 +11,7 @@
 
 #include "app/config.h"
 #include "app/fingerprint.h"
+#include "app/report_run.h"
 #include "build_info.h"
 #include "io/sha256.h"
 #include "numerics/vector_target.h"
@@ -109,6 +110,7 @@ std::string manifest_text(const Config& config, const RunRecord& record,
                 {"status", record.status},
                 {"exit_code", record.exit_code},
                 {"warnings", record.warnings},
+                {"logits", formula_lines(config)},
                 {"config", Json::parse(to_json_text(config))},
                 {"files", Json::array()}};
   for (const std::string& name : files) manifest["files"].push_back(file_entry(folder, name));

@@ -28,8 +28,8 @@ struct RunRecord {
   std::vector<std::string> warnings;
 };
 
-/// The text of manifest.json: provenance, the resolved config, times, and the SHA-256, bytes and
-/// lines of each of `files`, which are in `folder`.
+/// The text of manifest.json: provenance, formulas, the resolved config, times, and the SHA-256,
+/// bytes and lines of each of `files`, which are in `folder`.
 std::string manifest_text(const Config& config, const RunRecord& record,
                           const std::filesystem::path& folder,
                           const std::vector<std::string>& files);

@@ -1,17 +1,29 @@
-// Prints what a reader sees of a run: the report of io, in the words of the metric table.
+// Prints what a reader sees of a run: the report of io, in the words of the metric table, and what
+// its scalings are.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/command_line.h"
+#include "experiment/experiment.h"
 #include "experiment/result_row.h"
 
 namespace attnscale {
 
-/// The report of one run as text or markdown, for a screen of `width` characters.
-std::string report_text(const Results& results, TableFormat format, std::size_t width);
+/// "EXPERIMENT: SCALING = FORMULA" for every scaling of every experiment.
+std::vector<std::string> formula_lines(const Config& config);
+
+/// The same lines as a run's manifest has them; none where there is no manifest.
+std::vector<std::string> formula_lines_of(const std::filesystem::path& folder);
+
+/// The report of one run as text or markdown, for a screen of `width` characters. Below it stand
+/// the formulas, where they are others than the lesson's three.
+std::string report_text(const Results& results, const std::vector<std::string>& formulas,
+                        TableFormat format, std::size_t width);
 
 /// Prints the report on stdout, as wide as its terminal. Throws std::system_error where it cannot.
-void print_report(const Results& results);
+void print_report(const Results& results, const std::vector<std::string>& formulas);
 
 }  // namespace attnscale

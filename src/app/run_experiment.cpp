@@ -63,7 +63,9 @@ ExitCode tell_again(const fs::path& folder, ExitCode code, std::optional<Shard> 
   std::cerr << folder.string() << " holds this run already, finished"
             << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
             << "; nothing to do\n";
-  if (verbosity == Verbosity::kNormal && !shard) print_report(read_results(folder));
+  if (verbosity == Verbosity::kNormal && !shard) {
+    print_report(read_results(folder), formula_lines_of(folder));
+  }
   return code;
 }
 
@@ -113,7 +115,9 @@ ExitCode finish(const WantedRun& wanted, const fs::path& folder, const FinishedR
   journal.end(RunStatus::kFinished, finished.exit_code,
               write_run(folder, wanted.plan.config, finished.results));
   fs::remove(folder / kCheckpointName);
-  if (verbosity == Verbosity::kNormal) print_report(finished.results);
+  if (verbosity == Verbosity::kNormal) {
+    print_report(finished.results, formula_lines(wanted.plan.config));
+  }
   std::cerr << "wrote " << folder.string() << "\n";
   return finished.exit_code;
 }
