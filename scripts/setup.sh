@@ -114,11 +114,13 @@ build() {
   else
     quietly cmake "${generator[@]}" -B build -DATTNSCALE_BUILD_TESTS=OFF "$@"
   fi
+  [[ -x build/attnscale ]] ||
+    printf 'setup.sh: building, which takes minutes the first time; see build/setup.log\n' >&2
   quietly cmake --build build --parallel "$(nproc)" --target "${names[@]}"
 }
 
 main() {
-  local sections=(run) targets=attnscale
+  local sections=(run) targets=programs
   case ${1-} in
     -h | --help)
       usage
@@ -131,7 +133,7 @@ main() {
       ;;
     --bench)
       sections+=(bench)
-      targets='attnscale attnscale_benchmarks try_this_boost print_words'
+      targets='programs attnscale_benchmarks try_this_boost print_words'
       shift
       set -- -DATTNSCALE_BUILD_BENCHMARKS=ON "$@"
       ;;

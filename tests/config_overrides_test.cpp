@@ -55,13 +55,19 @@ TEST(Override, FollowsAJsonPointer) {
   EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores.rows[0][1], 7);
 }
 
+TEST(Override, SaysWhatStandsWhereNoKeyCanBeAdded) {
+  EXPECT_THAT(refusal("/experiments/0/d/from=3"),
+              AllOf(HasSubstr("at /experiments/0/d stands 4, which holds no \"from\""),
+                    HasSubstr("set the whole of /experiments/0/d to an object that has it")));
+}
+
 TEST(Override, MayAddAKeyButNoParent) {
   EXPECT_EQ(with({"/experiments/1/samples=9"}).experiments[1].samples, 9);
   EXPECT_THAT(refusal("/experiments/1/given/d=9"),
               HasSubstr("nothing stands at /experiments/1/given"));
   EXPECT_THAT(refusal("/experiments/3=9"), HasSubstr("the list has 3"));
   EXPECT_THAT(refusal("/experiments/00/d=9"), HasSubstr("nothing stands at /experiments/00"));
-  EXPECT_THAT(refusal("/name/x=9"), HasSubstr("nothing stands at /name/x"));
+  EXPECT_THAT(refusal("/name/x=9"), HasSubstr("at /name stands \"a\""));
 }
 
 TEST(Override, SetsATopLevelKey) {

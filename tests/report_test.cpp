@@ -47,7 +47,8 @@ TEST(Report, ShowsSlopesAsMedianAndMean) {
 TEST(Report, LeavesTheExactValuesOutWhereTheyDoNotFit) {
   EXPECT_THAT(text_of(lesson_run(), 60),
               AllOf(HasSubstr("     4  2.000 +- 0.014  1.0000 +- 0.0071    0.5000 +- 0.0035\n"),
-                    Not(HasSubstr("[exact]"))));
+                    Not(HasSubstr("[exact]")), HasSubstr("exact values: in summary.csv")));
+  EXPECT_THAT(text_of(lesson_run()), Not(HasSubstr("exact values: in")));
 }
 
 TEST(Report, PutsScalingsDownWhereTablesOfAllScalingsAreTooWide) {
@@ -111,6 +112,8 @@ TEST(Report, MakesEveryStatusOtherThanOkVisible) {
   EXPECT_THAT(text_of(run, 120),
               AllOf(HasSubstr("2.000 +- 0.014 [2] degenerate"), HasSubstr("  64  nonfinite"),
                     HasSubstr("0.3600 +- 0.0012 max_queries"),
+                    HasSubstr("degenerate: no number differs from another\n"),
+                    HasSubstr("nonfinite: a score, logit or weight overflowed"),
                     HasSubstr("precision asked for: reached by 1 values (converged), not by 1 "
                               "(max_queries)\n")));
 }
@@ -124,7 +127,7 @@ TEST(Report, PrintsGivenNumbersQueryByQuery) {
                  {"lesson", 1, 2, "none", 0, 1, 1, 1, 0}};
   run.outputs = {{"lesson", 0, 0, "none", 0, 0.99966465}, {"lesson", 0, 0, "none", 1, 0.25}};
   EXPECT_EQ(text_of(run),
-            "lesson: query 0\n"
+            "lesson: head 0, query 0\n"
             "  scaling  key  score  logit     weight      slope\n"
             "  none       0     16     16     0.9997  0.0003353\n"
             "  none       1      8      8  0.0003354  0.0003352\n"
@@ -144,8 +147,8 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
   }
   const std::string text = text_of(run);
   EXPECT_THAT(text, AllOf(HasSubstr("  8 more lines in weights.csv\n"),
-                          HasSubstr("  2 more queries of big in weights.csv\n"),
-                          HasSubstr("big: query 7\n"), Not(HasSubstr("big: query 8\n"))));
+                          HasSubstr("  9 more queries of big in weights.csv\n"),
+                          HasSubstr("big: query 0\n"), Not(HasSubstr("big: query 1\n"))));
 }
 
 TEST(Report, HasAMarkdownForm) {

@@ -103,11 +103,17 @@ class SetupTest(SkeletonTest):
             done""")
 
     def test_is_quiet_and_installs_nothing_where_nothing_is_missing(self):
+        self.stand_in("attnscale", folder=self.tree / "build")
         answer = self.run_script("setup.sh")
         self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
         self.assertEqual(self.calls("apt-get"), [])
         self.assertIn("cmake -G Ninja -B build -DATTNSCALE_BUILD_TESTS=OFF", self.calls("cmake")[0])
-        self.assertIn("--target attnscale", self.calls("cmake")[1])
+        self.assertIn("--target programs", self.calls("cmake")[1])
+
+    def test_says_that_the_first_build_takes_its_time(self):
+        answer = self.run_script("setup.sh")
+        self.assertEqual((answer.returncode, answer.stdout), (0, ""))
+        self.assertIn("takes minutes the first time", answer.stderr)
 
     def test_installs_what_is_missing_and_only_that(self):
         self.lacking("libhwy-dev", "g++")

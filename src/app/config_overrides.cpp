@@ -92,6 +92,11 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
       if (last) return set_member(*parent, token, value);
       child = parent->find(token);
     }
+    if (child == nullptr && parent->kind != JsonKind::kObject) {
+      refuse_path(override, "at " + parent->pointer + " stands " + describe(*parent) +
+                                ", which holds no " + quote(token) + "; set the whole of " +
+                                parent->pointer + " to an object that has it");
+    }
     if (child == nullptr) {
       refuse_path(override, "nothing stands at " + place() +
                                 "; a path may add a key, but not an object or list around it");

@@ -1,6 +1,7 @@
 // The key `scalings` of a config: scalings and presets by name, or objects that start from one and
 // change it.
 #include <algorithm>
+#include <cctype>
 
 #include "app/config_reader.h"
 #include "app/config_sweeps.h"
@@ -10,7 +11,13 @@ namespace attnscale {
 namespace {
 
 void refuse_what_is_no_scaling(const JsonValue& value) {
-  const RefusedScaling* refused = find_refused_scaling(value.text);
+  // As papers write them: "QK-clip".
+  std::string name = value.text;
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c == '-' || c == ' ' ? '_'
+                                : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  const RefusedScaling* refused = find_refused_scaling(name);
   if (refused != nullptr) refuse(value, quote(value.text) + " " + std::string(refused->reason));
 }
 
@@ -63,7 +70,12 @@ std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
     const bool as_it_is =
         read.like != nullptr && value.members.size() == 1 + read.like->parameters.size();
     if (as_it_is) return std::string(read.like->name);
-    refuse(value, "a scaling of your own needs a \"name\"");
+    refuse(value, read.like == nullptr
+                      ? "a scaling of your own needs a \"name\""
+                      : "what changes " + quote(read.like->name) +
+                            " needs a \"name\" of its own; write {\"name\": \"my_" +
+                            std::string(read.like->name) +
+                            "\", \"like\": " + quote(read.like->name) + ", ...}");
   }
   if (find_scaling_row(*read.name) != nullptr) {
     refuse(*value.find("name"), quote(*read.name) +

@@ -10,7 +10,7 @@
 namespace attnscale {
 namespace {
 
-constexpr std::size_t kMostQueries = 8;  // of one experiment
+constexpr std::size_t kMostQueries = 8;  // of one experiment; of more the first one alone
 constexpr std::int64_t kMostKeys = 32;
 constexpr std::int64_t kMostComponents = 16;  // of an output
 constexpr int kDigits = 4;  // as many as the lesson's longest numbers, and one more for small ones
@@ -49,15 +49,15 @@ std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
   return queries;
 }
 
-std::string caption_of(const GivenQuery& query) {
+std::string caption_of(const GivenQuery& query, bool has_heads) {
   const auto& [experiment, head, number] = query.key;
-  return experiment + (head > 0 ? ": head " + std::to_string(head) + ", query " : ": query ") +
+  return experiment + (has_heads ? ": head " + std::to_string(head) + ", query " : ": query ") +
          std::to_string(number);
 }
 
-ScreenTable table_of(const GivenQuery& query) {
+ScreenTable table_of(const GivenQuery& query, bool has_heads) {
   ScreenTable table;
-  table.caption = caption_of(query);
+  table.caption = caption_of(query, has_heads);
   table.header = {"scaling", "key", "score", "logit", "weight", "slope"};
   table.label_columns = 2;
   std::size_t left_out = 0;
@@ -83,22 +83,28 @@ ScreenTable table_of(const GivenQuery& query) {
 
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs) {
-  struct Shown {
+  struct Found {
     std::size_t queries = 0;
-    std::size_t last_table = 0;
+    bool has_heads = false;
   };
-  std::vector<ScreenTable> tables;
-  std::map<std::string, Shown> shown;
-  for (const GivenQuery& query : queries_of(weights, outputs)) {
-    Shown& of_experiment = shown[std::get<0>(query.key)];
-    if (of_experiment.queries++ >= kMostQueries) continue;
-    of_experiment.last_table = tables.size();
-    tables.push_back(table_of(query));
+  const std::vector<GivenQuery> queries = queries_of(weights, outputs);
+  std::map<std::string, Found> found;
+  for (const GivenQuery& query : queries) {
+    Found& of_experiment = found[std::get<0>(query.key)];
+    ++of_experiment.queries;
+    if (std::get<1>(query.key) > 0) of_experiment.has_heads = true;
   }
-  for (const auto& [experiment, counts] : shown) {
-    if (counts.queries <= kMostQueries) continue;
-    tables[counts.last_table].notes.push_back(std::to_string(counts.queries - kMostQueries) +
-                                              " more queries of " + experiment + " in weights.csv");
+  std::vector<ScreenTable> tables;
+  std::map<std::string, std::size_t> shown;
+  for (const GivenQuery& query : queries) {
+    const std::string& experiment = std::get<0>(query.key);
+    const Found& all = found[experiment];
+    const bool are_many = all.queries > kMostQueries;
+    if (shown[experiment]++ > 0 && are_many) continue;
+    tables.push_back(table_of(query, all.has_heads));
+    if (!are_many) continue;
+    tables.back().notes.push_back(std::to_string(all.queries - 1) + " more queries of " +
+                                  experiment + " in weights.csv");
   }
   return tables;
 }

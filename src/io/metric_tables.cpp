@@ -140,6 +140,31 @@ void note_precision(const Panel& panel, ScreenTable& last) {
                        " values (converged), not by " + std::to_string(stopped) + " (max_queries)");
 }
 
+/// Says what statuses stand for, where any but ok is shown.
+void explain_statuses(const Panel& panel, ScreenTable& last) {
+  const auto any = [&](std::string_view status) {
+    return std::ranges::find(panel.rows, status, &ResultRow::status) != panel.rows.end();
+  };
+  if (any("degenerate")) last.notes.emplace_back("degenerate: no number differs from another");
+  if (any("nonfinite")) {
+    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed, or is no number");
+  }
+}
+
+/// Says where exact values are that the tables had no room for.
+void point_to_exact_values(const Panel& panel, std::vector<ScreenTable>& tables) {
+  const bool any = std::ranges::any_of(
+      panel.rows, [](const ResultRow* row) { return row->reference.has_value(); });
+  const bool shown = std::ranges::any_of(tables, [](const ScreenTable& table) {
+    const auto tells = [](const std::string& text) { return text.ends_with("[exact]"); };
+    return tells(table.caption) || std::ranges::any_of(table.notes, tells);
+  });
+  if (any && !shown) {
+    tables.back().notes.emplace_back(
+        "exact values: in summary.csv, or attnscale show --format markdown");
+  }
+}
+
 }  // namespace
 
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
@@ -149,7 +174,9 @@ std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::si
     MetricTables& panel_tables = all.emplace_back();
     panel_tables.heading = caption_of(panel);
     panel_tables.tables = tables_of(panel, width, title);
+    point_to_exact_values(panel, panel_tables.tables);
     note_precision(panel, panel_tables.tables.back());
+    explain_statuses(panel, panel_tables.tables.back());
   }
   return all;
 }
