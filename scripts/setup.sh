@@ -137,6 +137,7 @@ main() {
       shift
       set -- -DATTNSCALE_BUILD_BENCHMARKS=ON "$@"
       ;;
+    --[a-z]*) fail "unknown option $1; known are --tests, --bench and options of cmake such as -D" ;;
   esac
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
   install_missing "${sections[@]}"

@@ -164,5 +164,8 @@ printf '%s\n' "${names[@]}" | sort -u | SHELL=$BASH parallel --will-cite --jobs 
 csv_line config "${paths[@]}" folder status exit_code > "$sweep_out/runs.csv.tmp"
 for config in "${configs[@]}"; do for_each_combination report 0 "$config"; done
 mv "$sweep_out/runs.csv.tmp" "$sweep_out/runs.csv"
-echo "${#names[@]} runs: $sweep_out/runs.csv"
+case $worst in
+  0) echo "${#names[@]} runs: $sweep_out/runs.csv" ;;
+  *) echo "${#names[@]} runs, not all finished (exit code $worst): $sweep_out/runs.csv" ;;
+esac
 exit "$worst"

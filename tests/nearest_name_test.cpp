@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <array>
 
 namespace attnscale {
@@ -22,6 +24,8 @@ TEST(NearestName, FindsWhatWasMeant) {
   EXPECT_EQ(nearest_name("top_wieght", kNames), "top_weight");
   EXPECT_EQ(nearest_name("querys", kNames), "queries");
   EXPECT_EQ(nearest_name("D", kNames), "d");
+  const std::vector<std::string_view> presets{"gemma4", "gemma2_27b"};
+  EXPECT_EQ(nearest_name("gemma2", presets), "gemma2_27b");  // not gemma4, a letter away
   EXPECT_EQ(nearest_name("key", kNames), "keys");
 }
 

@@ -110,6 +110,12 @@ class SetupTest(SkeletonTest):
         self.assertIn("cmake -G Ninja -B build -DATTNSCALE_BUILD_TESTS=OFF", self.calls("cmake")[0])
         self.assertIn("--target programs", self.calls("cmake")[1])
 
+    def test_refuses_an_option_that_it_does_not_know(self):
+        answer = self.run_script("setup.sh", "--test")
+        self.assertNotEqual(answer.returncode, 0)
+        self.assertIn("unknown option --test; known are --tests", answer.stderr)
+        self.assertEqual(self.calls("cmake"), [])
+
     def test_says_that_the_first_build_takes_its_time(self):
         answer = self.run_script("setup.sh")
         self.assertEqual((answer.returncode, answer.stdout), (0, ""))

@@ -50,6 +50,10 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
                                              std::span<const std::string_view> names) {
   constexpr std::size_t kLongest = 100;  // nobody misspells a name into a page
   if (wrong.empty() || wrong.size() > kLongest) return std::nullopt;
+  // A long beginning of one name alone is that name, even where another is a letter away.
+  constexpr std::size_t kLongBeginning = 5;
+  const auto abbreviated = abbreviated_name(wrong, names);
+  if (abbreviated && wrong.size() >= kLongBeginning) return abbreviated;
   const std::size_t allowed = std::max<std::size_t>(1, wrong.size() / 3);
   std::optional<std::string_view> nearest;
   std::size_t least = std::min(allowed + 1, wrong.size());
@@ -60,7 +64,7 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
       nearest = name;
     }
   }
-  return nearest ? nearest : abbreviated_name(wrong, names);
+  return nearest ? nearest : abbreviated;
 }
 
 std::string unknown_name(std::string_view what, std::string_view wrong,

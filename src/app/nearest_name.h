@@ -12,9 +12,9 @@ namespace attnscale {
 /// into the other (optimal string alignment), upper and lower case taken as equal.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest of `names`, the first of equals, or nothing where none is near: at most a third of
-/// the letters may differ, but one always may. Else the only name that begins with `wrong`, if that
-/// has 3 letters.
+/// The only name that begins with `wrong`, if that has 5 letters. Else the nearest of `names`, the
+/// first of equals: at most a third of the letters may differ, but one always may. Else the only
+/// name that begins with `wrong`, if that has 3 letters. Nothing where none is near.
 std::optional<std::string_view> nearest_name(std::string_view wrong,
                                              std::span<const std::string_view> names);
 
