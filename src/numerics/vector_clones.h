@@ -4,7 +4,8 @@
 /// Before a function's definition: the compiler makes one version for each instruction set, and the
 /// loader picks one. Only for loops whose steps do not depend on each other: nothing is fused
 /// (-ffp-contract=off) and no sum changes its order, so that every version gives the same bits.
-#if defined(__x86_64__) && defined(__gnu_linux__)
+/// Not under ThreadSanitizer, whose checks would run before it has started: the loader picks early.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
 #define ATTNSCALE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ATTNSCALE_VECTOR_CLONES
