@@ -9,6 +9,7 @@ give the same bytes: nothing but the CSV files and the versions of matplotlib an
 import argparse
 import math
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from run_tables import (RunError, choose_x, format_value, read_histogram, read_s
                         split_pictures, with_spread)
 
 LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which Debian's python3-matplotlib is for
+RESTARTED = "ATTNSCALE_PLOT_RESTARTED"
 
 
 def style_series(rows, x):
@@ -357,6 +360,21 @@ def draw_run(folder, metrics, wanted_x, formats):
         raise RunError(f"cannot write to {figures}: {error.strerror}") from error
 
 
+def restart_with_system_python():
+    """Runs this script anew where only the system's python3 has matplotlib, at most once; returns
+    where that is of no help."""
+    if RESTARTED in os.environ or sys.executable == SYSTEM_PYTHON:
+        return
+    flags = ["-B"] if sys.dont_write_bytecode else []
+    try:
+        subprocess.run([SYSTEM_PYTHON, "-c", "import matplotlib, pandas"], check=True,
+                       capture_output=True)
+        os.execve(SYSTEM_PYTHON, [SYSTEM_PYTHON, *flags, os.path.abspath(__file__), *sys.argv[1:]],
+                  {**os.environ, RESTARTED: "1"})
+    except (OSError, subprocess.CalledProcessError):
+        return
+
+
 def main():
     parser = argparse.ArgumentParser(prog="plot.py", allow_abbrev=False, description=(
         "Draws the pictures of a finished run: DIR/figures/*.svg and *.png, from its CSV files."))
@@ -372,6 +390,7 @@ def main():
         import matplotlib
         import pandas  # noqa: F401
     except ImportError as error:
+        restart_with_system_python()
         sys.exit(f"plot.py: {sys.executable} has no {error.name}. On Debian: "
                  "apt-get install python3-matplotlib python3-pandas, then use /usr/bin/python3")
     try:

@@ -3,6 +3,7 @@
 The fixture's means are exact values by quadrature; its intervals and quantiles are made up.
 """
 
+import os
 import shutil
 import struct
 import subprocess
@@ -152,6 +153,19 @@ class PlotTest(unittest.TestCase):
             [lines[0]] + [empty(line) if ",1024,8,none," in line else line for line in lines[1:]]))
         answer = plot(self.run_folder)
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_another_python_without_matplotlib_hands_over_to_the_systems_once(self):
+        bare = self.run_folder.parent / "bare"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", bare], check=True)
+        command = [bare / "bin" / "python3", "-B", ROOT / "scripts" / "plot.py", self.run_folder,
+                   "--metric", "slope"]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(len(answer.stdout.splitlines()), 2)
+        again = subprocess.run(command, capture_output=True, text=True,
+                               env={**os.environ, "ATTNSCALE_PLOT_RESTARTED": "1"})
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("bare/bin/python3 has no matplotlib", again.stderr)
 
     def test_a_missing_folder_is_named(self):
         self.expect_error(plot(self.run_folder / "none"), "no folder", "none")
