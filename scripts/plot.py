@@ -13,37 +13,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, MORE_MARKERS, MORE_STYLES,
-                        SCALING_WORDS, STYLE, STYLES, TEXT_SIZE, X_WORDS)
+from plot_dots import draw_scalings
+from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, STYLE, STYLES, TEXT_SIZE,
+                        X_WORDS)
+from plot_parts import choose_shows, darker, style_series, write_title
 from run_tables import (RunError, choose_x, format_value, read_histogram, read_summary, split_by,
                         split_pictures, with_spread)
 
 LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which Debian's python3-matplotlib is for
 RESTARTED = "ATTNSCALE_PLOT_RESTARTED"
-
-
-def style_series(rows, x):
-    """(label, colour, marker, rows) of each curve, in the run's order."""
-    import matplotlib
-
-    names = ["scaling"] if x in ("scaling_value", "logit_sd") else ["scaling", "scaling_value"]
-    groups = split_by(rows, names)
-    count = sum(fixed["scaling"] not in STYLES for fixed, _ in groups)
-    shades = matplotlib.colormaps["cividis"]
-    more = MORE_STYLES if count <= len(MORE_STYLES) else [
-        (matplotlib.colors.to_hex(shades(0.9 * at / (count - 1))), MORE_MARKERS[at % 8])
-        for at in range(count)]
-    unused = iter(more)
-    series = []
-    for fixed, group in groups:
-        scaling, value = fixed["scaling"], fixed.get("scaling_value", float("nan"))
-        colour, marker = STYLES[scaling] if scaling in STYLES else next(unused)
-        label = SCALING_WORDS.get(scaling, scaling)
-        if not math.isnan(value):
-            label += f" {value:.6g}"
-        series.append((label, colour, marker, group.sort_values(x)))
-    return series
 
 
 def spread_apart(wanted, gap):
@@ -71,14 +50,6 @@ def label_curves(axes, ends):
         axes.plot([x, 1.0, 1.025], [y, at, at], color=colour, linewidth=0.9, alpha=0.6,
                   transform=axes.transAxes, clip_on=False, zorder=1)
         axes.text(1.035, at, label, color=darker(colour), va="center", transform=axes.transAxes)
-
-
-def darker(colour):
-    """The colour for text: pale colours are hard to read on white."""
-    from matplotlib.colors import rgb_to_hsv, hsv_to_rgb, to_rgb
-
-    hue, saturation, value = rgb_to_hsv(to_rgb(colour))
-    return hsv_to_rgb((hue, saturation, min(value, 0.72)))
 
 
 def set_x_axis(axes, rows, x):
@@ -145,6 +116,10 @@ def draw_powers(axes, sizes):
     axes.set_xlim(edges)
 
 
+def is_exact(rows):
+    return rows["reference"].notna().all()
+
+
 def explain(axes, rows, shows, limit, columns):
     """A legend below the picture of what its kinds of lines and markers mean."""
     from matplotlib.lines import Line2D
@@ -164,72 +139,6 @@ def explain(axes, rows, shows, limit, columns):
         kinds.append(Line2D([], [], label=limit, **GUIDE))
     axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.15), ncol=columns,
                 columnspacing=1.6, handlelength=2.4, borderaxespad=0)
-
-
-def write_title(axes, title, rows, fixed):
-    queries = sorted(rows["queries"].unique())
-    facts = [f"{queries[0]:,.0f} queries per point" if len(queries) == 1 else
-             f"{queries[0]:,.0f} to {queries[-1]:,.0f} queries per point"]
-    if rows["keys"].nunique() == 1:
-        keys = rows["keys"].iloc[0]
-        facts.append(f"each against {keys:,.0f} key" + ("s" if keys > 1 else ""))
-    if rows["d"].nunique() == 1:
-        facts.append(f"d = {rows['d'].iloc[0]:,.0f}")
-    facts += [format_value(value) for name, value in fixed.items() if name not in ("keys", "d")]
-    facts.append("bars: 95 % intervals")
-    place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-    axes.annotate(title, (0, 1), xytext=(0, 30), size=TEXT_SIZE + 4, weight="bold", **place)
-    axes.annotate(", ".join(facts), (0, 1), xytext=(0, 12), color=GRAY, **place)
-
-
-def draw_scalings(metric, rows, fixed):
-    """The figure of one metric where nothing but the scaling varies: a line of text for each."""
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    series = style_series(rows, "scaling")
-    figure = Figure(figsize=(7.2, 1.1 + 0.27 * len(series)))
-    axes = figure.subplots()
-    shows = choose_shows(metric, series[:1]) & {"median"}
-    for place, (_, colour, _, row) in enumerate(series):
-        bars = [row["estimate"] - row["ci_low"], row["ci_high"] - row["estimate"]]
-        axes.errorbar(row["estimate"], [place], xerr=[bar.fillna(0).clip(lower=0) for bar in bars],
-                      linestyle="none", marker="o", color=colour, capsize=3)
-        axes.plot(row["reference"], [place], marker="|", markersize=15, color=colour)
-        if shows:
-            axes.plot(row["median"], [place], color=colour, marker="o", **MEDIAN)
-    axes.set_yticks(range(len(series)), [label for label, *_ in series])
-    axes.set_ylim(len(series) - 0.4, -0.6)
-    for text, (_, colour, *_) in zip(axes.get_yticklabels(), series):
-        text.set_color(darker(colour))
-    words = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))[0]
-    axes.set_xlabel(words)
-    if rows["estimate"].max() > 50 * rows["estimate"].min() > 0:
-        axes.set_xscale("log", nonpositive="mask")
-    kinds = [Line2D([], [], color=GRAY, marker="o", linestyle="none", label="measured mean"
-                    if rows["median"].notna().any() else "measured")]
-    if rows["reference"].notna().any():
-        kinds.append(Line2D([], [], color=GRAY, marker="|", markersize=15, linestyle="none",
-                            label="exact"))
-    if shows:
-        kinds.append(Line2D([], [], color=GRAY, marker="o", label="median",
-                            **{**MEDIAN, "linestyle": "none"}))
-    height = figure.get_figheight() * axes.get_position().height
-    axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.5 / height), ncol=3,
-                columnspacing=1.6, borderaxespad=0)
-    write_title(axes, words[0].upper() + words[1:], rows, fixed)
-    return figure
-
-
-def is_exact(rows):
-    return rows["reference"].notna().all()
-
-
-def choose_shows(metric, series):
-    """What is drawn beside the means: less where there are many curves."""
-    per_query = all(rows["median"].notna().all() for *_, rows in series)
-    shows = {"median"} if per_query and len(series) <= 7 else set()
-    return shows | {"band"} if shows and len(series) <= 4 and metric != "slope" else shows
 
 
 def draw_metric(metric, rows, x, fixed):
