@@ -52,16 +52,20 @@ def read_histogram(folder):
 
 def choose_x(frame, wanted):
     """The column along the horizontal axis: as asked for, else the first that varies; a sweep of a
-    scaling where there are no more than two d and key counts."""
+    scaling where there are no more than two d and key counts. A sweep is an axis only where at
+    least half of the scalings are swept; else each of its values is a scaling among the others."""
     if wanted:
         if wanted in frame and frame[wanted].isna().all():
             raise RunError(f"the run has no {wanted} to draw against")
         return wanted
     counts = {name: frame[name].nunique()
               for name in ("d", "keys", "scaling_value", "entries_value", "scaling")}
+    swept = frame.loc[frame["scaling_value"].notna(), "scaling"].nunique()
+    sweep = "scaling_value" if 2 * swept >= counts["scaling"] else "scaling"
     if counts["scaling_value"] > 2 >= max(counts["d"], counts["keys"]):
-        return "scaling_value"
-    return next((name for name, count in counts.items() if count > 1), "d")
+        return sweep
+    first = next((name for name, count in counts.items() if count > 1), "d")
+    return sweep if first == "scaling_value" else first
 
 
 def with_spread(frame, rows):

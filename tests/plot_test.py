@@ -113,6 +113,26 @@ class PlotTest(unittest.TestCase):
         plot(self.run_folder, "--metric", "top_weight", "--x", "d")
         self.assertNotEqual(self.digests(), first)
 
+    def test_the_values_of_a_sweep_stand_among_scalings_that_are_not_swept(self):
+        def sweep_one(text):
+            header, *lines = [line for line in text.splitlines()
+                              if line.split(",")[5] in ("d", "64")]
+            return "\n".join([header] + [
+                line.replace(",div_d,,", f",capped,{value},") for line in lines
+                for value in ((1, 5, 50) if ",div_d,," in line else (0,))]) + "\n"
+
+        self.edit_summary(sweep_one)
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling")
+        self.assertEqual(self.digests(), first)
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if ",none,," not in line))
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling_value")
+        self.assertEqual(self.digests(), first)
+
     def test_a_law_without_a_value_has_none_in_the_name(self):
         def in_two_laws(text):
             header, *lines = text.splitlines()
