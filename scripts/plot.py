@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the pictures of a finished run from its CSV files alone.
+"""Draws the pictures of a finished run from its CSV files.
 
 One picture per metric (and per experiment, law, d or key count where the run has several) goes to
-DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. The same files
-give the same bytes: nothing but the CSV files and the versions of matplotlib and pandas goes in.
+DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. config.json beside
+them names what is swept; without it the axes say less. The same files give the same bytes: nothing
+but they and the versions of matplotlib and pandas goes in.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 from plot_dots import draw_scalings
 from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, STYLE, STYLES, TEXT_SIZE,
                         X_WORDS)
+from plot_names import name_sweeps, read_experiments, sees_fewer_keys
 from plot_parts import choose_shows, darker, style_series, write_title
 from run_tables import (RunError, choose_x, format_value, read_histogram, read_summary, split_by,
                         split_pictures, with_spread)
@@ -52,10 +54,10 @@ def label_curves(axes, ends):
         axes.text(1.035, at, label, color=darker(colour), va="center", transform=axes.transAxes)
 
 
-def set_x_axis(axes, rows, x):
+def set_x_axis(axes, rows, x, words):
     from matplotlib import ticker
 
-    axes.set_xlabel(X_WORDS[x])
+    axes.set_xlabel(words)
     values = sorted(rows[x].dropna().unique())
     if x in ("scaling_value", "logit_sd") or values[0] <= 0:
         return
@@ -141,12 +143,14 @@ def explain(axes, rows, shows, limit, columns):
                 columnspacing=1.6, handlelength=2.4, borderaxespad=0)
 
 
-def draw_metric(metric, rows, x, fixed):
+def draw_metric(metric, rows, x, fixed, experiments):
     """The figure of one metric; the slope has a linear panel and a log one."""
     from matplotlib.figure import Figure
 
+    masked = sees_fewer_keys(experiments, rows)
     if x == "scaling":
-        return draw_scalings(metric, rows, fixed)
+        return draw_scalings(metric, rows, fixed, masked)
+    sweep = name_sweeps(experiments, rows, x) if x in ("scaling_value", "entries_value") else None
     y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
     tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
     title = lesson_title if tells_lesson else y_words[0].upper() + y_words[1:]
@@ -157,7 +161,7 @@ def draw_metric(metric, rows, x, fixed):
     shows = choose_shows(metric, series)
     for axes in panel:
         ends = draw_curves(axes, series, x, shows)
-        set_x_axis(axes, rows, x)
+        set_x_axis(axes, rows, x, sweep or X_WORDS[x])
     first, last = panel[0], panel[-1]
     first.set_ylabel(y_words)
     limit = None
@@ -183,7 +187,7 @@ def draw_metric(metric, rows, x, fixed):
         set_log_y(first)
     label_curves(last, ends)
     explain(first, rows, shows, limit, columns=3 * len(panel))
-    write_title(first, title, rows, fixed)
+    write_title(first, title, rows, fixed, masked)
     return figure
 
 
@@ -238,7 +242,8 @@ def save(figure, stem, formats):
 
 
 def draw_run(folder, metrics, wanted_x, formats):
-    frame, bins = read_summary(folder), read_histogram(folder)
+    frame, bins, experiments = (read_summary(folder), read_histogram(folder),
+                                read_experiments(folder))
     measured = list(frame["metric"].unique())
     for metric in metrics:
         if metric not in measured:
@@ -258,7 +263,10 @@ def draw_run(folder, metrics, wanted_x, formats):
                 print(f"plot.py: {metric} has nothing to draw against {x}", file=sys.stderr)
                 continue
             for suffix, fixed, part in split_pictures(rows, x):
-                save(draw_metric(metric, part, x, fixed), figures / (metric + suffix), formats)
+                # An experiment beside the one whose scalings are swept may sweep none.
+                along = "scaling" if part[x].isna().all() else x
+                save(draw_metric(metric, part, along, fixed, experiments),
+                     figures / (metric + suffix), formats)
         for metric in [] if bins is None else bins["metric"].unique():
             if metrics and metric not in metrics:
                 continue

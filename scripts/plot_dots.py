@@ -4,7 +4,7 @@ from plot_looks import GRAY, MEDIAN, METRIC_WORDS
 from plot_parts import choose_shows, darker, style_series, write_title
 
 
-def draw_scalings(metric, rows, fixed):
+def draw_scalings(metric, rows, fixed, masked):
     """The figure of one metric where nothing but the scaling varies: a line of text for each."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -39,5 +39,5 @@ def draw_scalings(metric, rows, fixed):
     height = figure.get_figheight() * axes.get_position().height
     axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.5 / height), ncol=3,
                 columnspacing=1.6, borderaxespad=0)
-    write_title(axes, words[0].upper() + words[1:], rows, fixed)
+    write_title(axes, words[0].upper() + words[1:], rows, fixed, masked)
     return figure

@@ -44,17 +44,19 @@ def choose_shows(metric, series):
     return shows | {"band"} if shows and len(series) <= 4 and metric != "slope" else shows
 
 
-def write_title(axes, title, rows, fixed):
+def write_title(axes, title, rows, fixed, masked):
+    """The title, and below it the facts of all points; `masked`: some queries see fewer keys."""
     queries = sorted(rows["queries"].unique())
     facts = [f"{queries[0]:,.0f} queries per point" if len(queries) == 1 else
              f"{queries[0]:,.0f} to {queries[-1]:,.0f} queries per point"]
     if rows["keys"].nunique() == 1:
         keys = rows["keys"].iloc[0]
-        facts.append(f"each against {keys:,.0f} key" + ("s" if keys > 1 else ""))
+        facts.append(f"each against {'up to ' if masked else ''}{keys:,.0f} key" + ("s" if keys > 1 else ""))
     if rows["d"].nunique() == 1:
         facts.append(f"d = {rows['d'].iloc[0]:,.0f}")
     facts += [format_value(value) for name, value in fixed.items() if name not in ("keys", "d")]
-    facts.append("bars: 95 % intervals")
+    if rows["ci_low"].notna().any():
+        facts.append("bars: 95 % intervals")
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
     axes.annotate(title, (0, 1), xytext=(0, 30), size=TEXT_SIZE + 4, weight="bold", **place)
     axes.annotate(", ".join(facts), (0, 1), xytext=(0, 12), color=GRAY, **place)

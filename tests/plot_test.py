@@ -3,6 +3,7 @@
 The fixture's means are exact values by quadrature; its intervals and quantiles are made up.
 """
 
+import json
 import os
 import shutil
 import struct
@@ -209,6 +210,53 @@ class PlotTest(unittest.TestCase):
     def test_an_empty_file_is_refused(self):
         self.edit_summary(lambda _: "")
         self.expect_error(plot(self.run_folder), "summary.csv")
+
+    def test_an_experiment_without_the_sweep_of_another_is_drawn_too(self):
+        self.edit_summary(lambda text: text.replace(",div_d,,top", ",swept,2,top").replace(
+            "fixture,0,softmax,normal,,4,", "fixture,0,plain,normal,,4,").replace(
+                ",4,8,swept,2,", ",4,8,div_d,,"))
+        answer = plot(self.run_folder, "--metric", "top_weight", "--x", "scaling_value")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertIn("top_weight-experiment_plain-d_4.svg", self.digests())
+
+    def test_the_config_beside_the_tables_names_what_is_swept(self):
+        self.edit_summary(lambda text: "".join(
+            line.replace(",div_d,,top", ",capped,2,top") for line in text.splitlines(True)
+            if line.split(",")[5] in ("d", "64")))
+        options = ("--metric", "top_weight", "--x", "scaling_value")
+        config = self.run_folder / "config.json"
+        titles = {}
+        for capped in ({"softcap": [1, 2]}, {"normaliser": {"sink": [1, 2]}}, {"gain": [1, 2]}):
+            config.write_text(json.dumps({"experiments": [
+                {"name": "softmax", "scalings": ["none", {"name": "capped", **capped}]}]}))
+            answer = plot(self.run_folder, *options)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            picture = (self.run_folder / "figures" / "top_weight.svg").read_text()
+            titles[list(capped)[0]] = picture  # matplotlib keeps each text in a comment
+        self.assertIn("<!-- softcap of capped -->", titles["softcap"])
+        self.assertIn("<!-- sink of capped -->", titles["normaliser"])
+        self.assertIn("<!-- value of the scaling -->", titles["gain"])  # of queries and of keys
+        for nonsense in ("", "[]", "{\"experiments\": 1}", "{\"experiments\": [1]}"):
+            config.write_text(nonsense)
+            answer = plot(self.run_folder, *options)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_what_is_said_of_bars_and_keys_holds(self):
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")))
+        picture = self.run_folder / "figures" / "top_weight.svg"
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("each against 8 keys, d = 64, bars: 95 % intervals -->", picture.read_text())
+        header = (self.run_folder / "summary.csv").read_text().splitlines()[0].split(",")
+        bars = {header.index("ci_low"), header.index("ci_high")}
+        self.edit_summary(lambda text: "".join(
+            line if line.startswith("run,") else ",".join(
+                "" if at in bars else cell for at, cell in enumerate(line.split(",")))
+            for line in text.splitlines(True)))
+        (self.run_folder / "config.json").write_text(json.dumps({"experiments": [
+            {"name": "softmax", "given": {"causal": True}}]}))
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("each against up to 8 keys, d = 64 -->", picture.read_text())
 
     def test_an_unknown_metric_is_answered_with_those_there_are(self):
         self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
