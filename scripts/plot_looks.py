@@ -6,7 +6,7 @@ X_WORDS = {"d": "d: numbers in one query and in one key", "keys": "keys per quer
            "scaling": None, "logit_sd": "measured spread of the logits"}
 # What the vertical axis says, and the title where the run has undivided scores of several sizes.
 METRIC_WORDS = {
-    "logit_sd": ("spread of q·k (standard deviation)", "Longer vectors, bigger scores"),
+    "logit_sd": ("spread of the logits (standard deviation)", "Longer vectors, bigger scores"),
     "top_weight": ("top weight p of a query", "Softmax goes all or nothing"),
     "slope": ("slope p(1−p) of the top weight", "A saturated softmax passes almost no slope"),
     "score": ("score q·k", None),
