@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from plot_dots import draw_scalings
+from plot_dots import draw_laws, draw_scalings
 from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, STYLE, STYLES, TEXT_SIZE,
                         X_WORDS)
 from plot_names import name_sweeps, read_experiments, sees_fewer_keys
@@ -150,6 +150,8 @@ def draw_metric(metric, rows, x, fixed, experiments):
     masked = sees_fewer_keys(experiments, rows)
     if x == "scaling":
         return draw_scalings(metric, rows, fixed, masked)
+    if x == "entries":
+        return draw_laws(metric, rows, fixed, masked)
     sweep = name_sweeps(experiments, rows, x) if x in ("scaling_value", "entries_value") else None
     y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
     tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
@@ -257,7 +259,7 @@ def draw_run(folder, metrics, wanted_x, formats):
             x = choose_x(rows, wanted_x)
             if x == "logit_sd":
                 rows = with_spread(frame, rows)
-            if x not in ("scaling_value", "scaling"):  # given numbers may have no d
+            if x not in ("scaling_value", "scaling", "entries"):  # given numbers may have no d
                 rows = rows[rows[x].notna()]
             if rows.empty:
                 print(f"plot.py: {metric} has nothing to draw against {x}", file=sys.stderr)
@@ -299,8 +301,9 @@ def main():
     parser.add_argument("--metric", metavar="M", action="append", default=[], help=(
         "draw this metric of summary.csv; may be repeated (default: logit_sd, top_weight, slope)"))
     parser.add_argument("--x", choices=list(X_WORDS), help=(
-        "what goes along the horizontal axis (default: what varies; logit_sd, the measured spread "
-        "of the logits, only where it is asked for)"))
+        "what goes along the horizontal axis (default: what varies; scaling and entries, the laws, "
+        "stand below each other; logit_sd, the measured spread of the logits, only where it is "
+        "asked for)"))
     parser.add_argument("--pdf", action="store_true", help="write a PDF of each picture as well")
     arguments = parser.parse_args()
     try:

@@ -3,7 +3,8 @@
 SCALING_WORDS = {"none": "not divided", "div_sqrt_d": "divided by √d", "div_d": "divided by d"}
 X_WORDS = {"d": "d: numbers in one query and in one key", "keys": "keys per query",
            "scaling_value": "value of the scaling", "entries_value": "value of the entries' law",
-           "scaling": None, "logit_sd": "measured spread of the logits"}
+           "scaling": None, "entries": None,
+           "logit_sd": "measured spread of the logits"}
 # What the vertical axis says, and the title where the run has undivided scores of several sizes.
 METRIC_WORDS = {
     "logit_sd": ("spread of the logits (standard deviation)", "Longer vectors, bigger scores"),

@@ -52,17 +52,23 @@ def read_histogram(folder):
 
 def choose_x(frame, wanted):
     """The column along the horizontal axis: as asked for, else the first that varies; a sweep of a
-    scaling where there are no more than two d and key counts. A sweep is an axis only where at
-    least half of the scalings are swept; else each of its values is a scaling among the others."""
+    scaling, or laws that outnumber the scalings, where there are no more than two d and key counts.
+    A sweep is an axis only where at least half of the scalings are swept; else each of its values
+    is a scaling among the others."""
     if wanted:
-        if wanted in frame and frame[wanted].isna().all():
+        if wanted in frame and (frame[wanted].isna() | (frame[wanted] == "")).all():
             raise RunError(f"the run has no {wanted} to draw against")
         return wanted
     counts = {name: frame[name].nunique()
               for name in ("d", "keys", "scaling_value", "entries_value", "scaling")}
     swept = frame.loc[frame["scaling_value"].notna(), "scaling"].nunique()
     sweep = "scaling_value" if 2 * swept >= counts["scaling"] else "scaling"
-    if counts["scaling_value"] > 2 >= max(counts["d"], counts["keys"]):
+    few_sizes = max(counts["d"], counts["keys"]) <= 2
+    scalings, laws = (len(frame[[name, f"{name}_value"]].drop_duplicates())
+                      for name in ("scaling", "entries"))
+    if few_sizes and frame["entries"].nunique() > 1 and laws > scalings:
+        return "entries"
+    if few_sizes and counts["scaling_value"] > 2:
         return sweep
     first = next((name for name, count in counts.items() if count > 1), "d")
     return sweep if first == "scaling_value" else first
@@ -93,7 +99,9 @@ def split_by(frame, names):
 def split_pictures(frame, x):
     """(suffix of its name, what varies between pictures, rows) of each picture drawn against x."""
     axes = ["experiment", "entries", "entries_value", "d", "keys"]
-    varying = [name for name in axes if name != x and frame[name].nunique(dropna=False) > 1]
+    along = ("entries", "entries_value") if x == "entries" else (x,)
+    varying = [name for name in axes
+               if name not in along and frame[name].nunique(dropna=False) > 1]
     pictures = []
     for fixed, rows in split_by(frame, varying):
         said = {name: value for name, value in fixed.items() if value == value}  # NaN: has none

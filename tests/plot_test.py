@@ -258,6 +258,23 @@ class PlotTest(unittest.TestCase):
         plot(self.run_folder, "--metric", "top_weight")
         self.assertIn("each against up to 8 keys, d = 64 -->", picture.read_text())
 
+    def test_laws_that_outnumber_the_scalings_stand_below_each_other(self):
+        def in_four_laws(text):
+            header, *lines = [line for line in text.splitlines()
+                              if line.split(",")[5] in ("d", "64")]
+            return "\n".join([header] + [line.replace(",normal,,", law) for line in lines for law in (
+                ",normal,,", ",laplace,,", ",student_t,2.5,", ",student_t,5,")]) + "\n"
+
+        self.edit_summary(in_four_laws)
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual(set(self.pictures()), {"top_weight.svg", "top_weight.png"})
+        picture = self.pictures()["top_weight.svg"].decode()
+        for law in ("normal", "laplace", "student_t 2.5", "student_t 5"):
+            self.assertIn(f"<!-- {law} -->", picture)
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "entries")
+        self.assertEqual(self.digests(), first)
+
     def test_an_unknown_metric_is_answered_with_those_there_are(self):
         self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
                           "logit_sd, top_weight, slope")
