@@ -181,7 +181,11 @@ def draw_metric(metric, rows, x, fixed, experiments):
         set_log_y(last)
         last.set_ylabel("the same on a log axis")
     elif metric == "top_weight":
-        first.set_ylim(0, 1.04)
+        if rows["estimate"].max() > 100 * rows["estimate"].min() > 0:
+            set_log_y(first)
+            first.set_ylim(top=1.3)
+        else:
+            first.set_ylim(0, 1.04)
         if rows["keys"].nunique() == 1:
             limit = f"equal weights: 1/{rows['keys'].iloc[0]:,.0f}"
             first.axhline(1 / rows["keys"].iloc[0], **GUIDE)

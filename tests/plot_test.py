@@ -275,6 +275,16 @@ class PlotTest(unittest.TestCase):
         plot(self.run_folder, "--metric", "top_weight", "--x", "entries")
         self.assertEqual(self.digests(), first)
 
+    def test_top_weights_over_more_than_two_decades_have_a_log_axis(self):
+        picture = self.run_folder / "figures" / "top_weight.svg"
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("<!-- 0.0 -->", picture.read_text())
+        self.edit_summary(lambda text: text.replace(",4,8,div_d,,top_weight,10000,0.",
+                                                    ",4,8,div_d,,top_weight,10000,0.00"))
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertNotIn("<!-- 0.0 -->", picture.read_text())
+        self.assertIn("<!-- 0.01 -->", picture.read_text())
+
     def test_an_unknown_metric_is_answered_with_those_there_are(self):
         self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
                           "logit_sd, top_weight, slope")
