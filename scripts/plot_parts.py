@@ -51,7 +51,8 @@ def write_title(axes, title, rows, fixed, masked):
              f"{queries[0]:,.0f} to {queries[-1]:,.0f} queries per point"]
     if rows["keys"].nunique() == 1:
         keys = rows["keys"].iloc[0]
-        facts.append(f"each against {'up to ' if masked else ''}{keys:,.0f} key" + ("s" if keys > 1 else ""))
+        most = "up to " if masked else ""
+        facts.append(f"each against {most}{keys:,.0f} key" + ("s" if keys > 1 else ""))
     if rows["d"].nunique() == 1:
         facts.append(f"d = {rows['d'].iloc[0]:,.0f}")
     facts += [format_value(value) for name, value in fixed.items() if name not in ("keys", "d")]

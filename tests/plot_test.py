@@ -262,8 +262,9 @@ class PlotTest(unittest.TestCase):
         def in_four_laws(text):
             header, *lines = [line for line in text.splitlines()
                               if line.split(",")[5] in ("d", "64")]
-            return "\n".join([header] + [line.replace(",normal,,", law) for line in lines for law in (
-                ",normal,,", ",laplace,,", ",student_t,2.5,", ",student_t,5,")]) + "\n"
+            laws = (",normal,,", ",laplace,,", ",student_t,2.5,", ",student_t,5,")
+            return "\n".join([header] + [
+                line.replace(",normal,,", law) for line in lines for law in laws]) + "\n"
 
         self.edit_summary(in_four_laws)
         plot(self.run_folder, "--metric", "top_weight")
