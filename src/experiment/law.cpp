@@ -168,7 +168,7 @@ void fill_truncated_normal(Parameters parameters, RandomStream& words, std::span
   for (double& entry : out) entry = scale * draw_truncated(at, normal, within, words);
 }
 
-constexpr std::array kSparse{
+constexpr std::array kShareNotZero{
     LawParameter{"p", 0, 1, "share of entries that are not 0"},
 };
 
@@ -208,10 +208,6 @@ void fill_outlier(Parameters parameters, RandomStream& words, std::span<double> 
     entry = sd * normal(words);
   }
 }
-
-constexpr std::array kTernary{
-    LawParameter{"p", 0, 1, "share of entries that are not 0"},
-};
 
 double ternary_kurtosis(Parameters parameters) {
   return 1 / parameters[0];
@@ -266,14 +262,14 @@ constexpr std::array kLaws{
            "z given |z| <= at, z normal, over its spread", kTruncatedNormal,
            truncated_normal_kurtosis, fill_truncated_normal},
     LawRow{"sparse", "mostly zeros, the others normal",
-           "z / sqrt(p) with probability p, else 0, z normal", kSparse, sparse_kurtosis,
+           "z / sqrt(p) with probability p, else 0, z normal", kShareNotZero, sparse_kurtosis,
            fill_sparse, nullptr, true},
     LawRow{"outlier", "normal entries, a few of them much larger",
            "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
            "probability p, else 0",
            kOutlier, outlier_kurtosis, fill_outlier},
     LawRow{"ternary", "three levels, as of entries quantised to them",
-           "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kTernary,
+           "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kShareNotZero,
            ternary_kurtosis, fill_ternary, nullptr, true},
 };
 
