@@ -3,9 +3,9 @@
 #include <exception>
 #include <iostream>
 
-#include "app/config.h"
 #include "app/program.h"
-#include "app/user_error.h"
+#include "config/config.h"
+#include "config/user_error.h"
 #include "execution/executor_mpi.h"
 
 int main(int argc, char** argv) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "io/number_text.h"
-#include "io/screen_table.h"
+#include "report/number_text.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {

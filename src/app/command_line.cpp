@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "app/command_line_arguments.h"
-#include "app/nearest_name.h"
 #include "app/processors.h"
 #include "app/provenance.h"
-#include "app/user_error.h"
+#include "config/nearest_name.h"
+#include "config/user_error.h"
 
 namespace attnscale {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/audit.h"
-#include "app/config.h"
+#include "config/config.h"
 #include "execution/shard.h"
-#include "io/progress.h"
+#include "report/progress.h"
 
 namespace attnscale {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/nearest_name.h"
-#include "app/user_error.h"
+#include "config/nearest_name.h"
+#include "config/user_error.h"
 
 namespace attnscale {
 

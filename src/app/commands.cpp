@@ -6,14 +6,14 @@
 
 #include "app/report_run.h"
 #include "app/run_folder.h"
-#include "app/user_error.h"
+#include "config/user_error.h"
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
-#include "io/number_text.h"
 #include "io/result_tables.h"
-#include "io/screen_table.h"
 #include "io/table.h"
+#include "report/number_text.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {

@@ -1,7 +1,7 @@
 #include "app/fingerprint.h"
 
-#include "app/config.h"
 #include "app/provenance.h"
+#include "config/config.h"
 #include "io/sha256.h"
 
 namespace attnscale {

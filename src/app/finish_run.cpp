@@ -3,21 +3,21 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "app/config.h"
-#include "experiment/carried_means.h"
-#include "experiment/contrast.h"
-#include "experiment/crossings.h"
-#include "experiment/estimate.h"
+#include "config/config.h"
+#include "estimate/contrast.h"
+#include "estimate/crossings.h"
+#include "estimate/estimate.h"
+#include "estimate/fragile_means.h"
+#include "estimate/given_baseline.h"
+#include "estimate/reference_check.h"
+#include "estimate/stop_rule.h"
 #include "experiment/given.h"
-#include "experiment/given_baseline.h"
 #include "experiment/histogram.h"
-#include "experiment/line_check.h"
 #include "experiment/samples.h"
-#include "experiment/stop_rule.h"
 #include "io/atomic_file.h"
-#include "io/number_text.h"
 #include "io/result_writer.h"
 #include "io/sha256.h"
+#include "report/number_text.h"
 
 namespace attnscale {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/user_error.h"
+#include "config/user_error.h"
 #include "execution/ledger.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"

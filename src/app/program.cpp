@@ -10,12 +10,12 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
-#include "app/config.h"
 #include "app/run_experiment.h"
 #include "app/standard_files.h"
-#include "app/user_error.h"
 #include "app/verify.h"
-#include "io/screen_table.h"
+#include "config/config.h"
+#include "config/user_error.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {

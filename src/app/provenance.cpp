@@ -9,10 +9,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "app/config.h"
 #include "app/fingerprint.h"
 #include "app/report_run.h"
 #include "build_info.h"
+#include "config/config.h"
 #include "io/sha256.h"
 #include "numerics/vector_target.h"
 

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/standard_files.h"
-#include "experiment/line_check.h"
+#include "estimate/reference_check.h"
 #include "experiment/metric.h"
-#include "io/report.h"
-#include "io/screen_table.h"
+#include "report/report.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 

@@ -4,13 +4,13 @@
 #include <iostream>
 #include <optional>
 
-#include "app/config.h"
 #include "app/fingerprint.h"
 #include "app/finish_run.h"
 #include "app/report_run.h"
 #include "app/run_folder.h"
 #include "app/run_journal.h"
 #include "app/run_progress.h"
+#include "config/config.h"
 #include "execution/checkpoint.h"
 #include "execution/shards.h"
 #include "execution/stop.h"

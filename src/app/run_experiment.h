@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/command_line.h"
-#include "app/user_error.h"
+#include "config/user_error.h"
 #include "execution/executor.h"
 
 namespace attnscale {

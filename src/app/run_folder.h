@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/command_line.h"
-#include "app/user_error.h"
+#include "config/user_error.h"
 #include "execution/checkpoint.h"
 #include "experiment/plan.h"
 

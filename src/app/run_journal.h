@@ -8,7 +8,7 @@
 
 #include "app/command_line.h"
 #include "app/provenance.h"
-#include "app/user_error.h"
+#include "config/user_error.h"
 #include "experiment/plan.h"
 #include "io/line_log.h"
 

@@ -8,7 +8,7 @@
 #include "app/command_line.h"
 #include "execution/ledger.h"
 #include "experiment/plan.h"
-#include "io/progress.h"
+#include "report/progress.h"
 
 namespace attnscale {
 

@@ -8,14 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "app/config.h"
+#include "config/config.h"
+#include "estimate/estimate.h"
+#include "estimate/reference_check.h"
 #include "execution/run_identity.h"
-#include "experiment/estimate.h"
 #include "experiment/given.h"
-#include "experiment/line_check.h"
-#include "io/number_text.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
+#include "report/number_text.h"
 
 namespace attnscale {
 namespace {

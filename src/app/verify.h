@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/user_error.h"
+#include "config/user_error.h"
 
 namespace attnscale {
 

@@ -7,10 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "estimate/tally.h"
 #include "execution/ledger.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
-#include "experiment/tally.h"
 
 namespace attnscale {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiment/stop_rule.h"
+#include "estimate/stop_rule.h"
 
 namespace attnscale {
 

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <vector>
 
+#include "estimate/fold_tree.h"
+#include "estimate/tally.h"
 #include "execution/block_set.h"
 #include "execution/shard.h"
-#include "experiment/fold_tree.h"
 #include "experiment/plan.h"
-#include "experiment/tally.h"
 
 namespace attnscale {
 

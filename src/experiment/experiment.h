@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "experiment/entries.h"
+#include "draw/entries.h"
+#include "draw/sampler.h"
 #include "experiment/given_matrix.h"
 #include "experiment/metric.h"
-#include "experiment/sampler.h"
 #include "experiment/scaling_table.h"
 
 namespace attnscale {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "experiment/measure_scaling.h"
 #include "experiment/plan.h"
+#include "experiment/scaling_measurer.h"
 
 namespace attnscale {
 

@@ -7,11 +7,11 @@
 #include <numeric>
 #include <utility>
 
-#include "experiment/reference.h"
-#include "numerics/plain_math.h"
+#include "numerics/portable_math.h"
 #include "numerics/softmax_query.h"
 #include "numerics/weight_jacobian.h"
 #include "numerics/weight_sums.h"
+#include "theory/exact_means.h"
 
 namespace attnscale {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "experiment/measure_scaling.h"
+#include "experiment/scaling_measurer.h"
 
 namespace attnscale {
 namespace {

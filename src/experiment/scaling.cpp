@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/plain_math.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "numerics/lanes.h"
-#include "numerics/plain_math.h"
+#include "numerics/portable_math.h"
 #include "numerics/softmax.h"
 
 namespace attnscale {

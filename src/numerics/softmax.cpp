@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "numerics/plain_math.h"
+#include "numerics/portable_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/softmax.cpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "numerics/plain_math.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "../forced_target.h"
 #include "benchmarks.h"
-#include "experiment/sampler.h"
+#include "draw/sampler.h"
 #include "numerics/normal_kernel.h"
 
 namespace attnscale {

@@ -1,0 +1,72 @@
+#include "config/config.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "config/config_overrides.h"
+#include "config/config_reader.h"
+#include "config/user_error.h"
+
+namespace attnscale {
+namespace {
+
+/// Far beyond any config; a data file given by mistake should not fill the memory.
+constexpr std::size_t kLargestFile = std::size_t{256} << 20;
+/// The same for pipes and terminals (/dev/stdin, <(...)), which tell no size and may never end.
+constexpr std::size_t kLargestPipe = std::size_t{16} << 20;
+
+std::string read_file(const std::string& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) {
+    throw UserError(file +
+                    ": cannot be read: " + (error ? error.message() : std::strerror(ENOENT)) +
+                    "; expected a config such as configs/try_this.json");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw UserError(file + ": is a folder; expected a config file");
+  }
+  const bool is_file = std::filesystem::is_regular_file(status);
+  if (!is_file && !std::filesystem::is_fifo(status) &&
+      !std::filesystem::is_character_file(status)) {
+    throw UserError(file + ": is neither a file nor a pipe; expected a config file");
+  }
+  const std::size_t largest = is_file ? kLargestFile : kLargestPipe;
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UserError(file + ": cannot be read: " + std::strerror(errno));
+  std::string text;
+  char buffer[1 << 16];
+  while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > largest) {
+      throw UserError(file + ": is larger than " + std::to_string(largest >> 20) +
+                      " MiB; not a config");
+    }
+  }
+  if (stream.bad()) throw UserError(file + ": cannot be read: " + std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
+LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides) {
+  // A pipe is in no folder that a path could be relative to.
+  const bool is_file = std::filesystem::is_regular_file(file);
+  const std::filesystem::path folder = is_file ? std::filesystem::path(file).parent_path() : "";
+  return parse_config(read_file(file), file, overrides, folder);
+}
+
+LoadedConfig parse_config(std::string_view text, const std::string& source,
+                          const std::vector<Override>& overrides,
+                          const std::filesystem::path& folder) {
+  JsonValue document = read_json(text, source);
+  for (const Override& one : overrides) apply_override(document, one);
+  ConfigDraft draft = read_config(document, folder);
+  return {std::move(draft.config), std::move(draft.warnings)};
+}
+
+}  // namespace attnscale

@@ -1,0 +1,147 @@
+// How a value of a config becomes what its place in the draft holds: the functions that most rows
+// of the field table point to, one for each part of the draft. Only that table includes this.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "config/config_draft.h"
+#include "config/config_fields.h"
+#include "config/config_given.h"
+#include "config/config_values.h"
+
+namespace attnscale {
+
+// How a value becomes what its place in the draft holds: one function per type of place.
+
+inline void read_into(const JsonValue& value, const ConfigField& field, double& place) {
+  place = read_number(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<double>& place) {
+  place = read_number(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::int64_t& place) {
+  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::uint64_t& place) {
+  place = static_cast<std::uint64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<std::int64_t>& place) {
+  place = static_cast<std::int64_t>(read_number(value, bounds_of(field)));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, NumberAxis& place) {
+  place = read_axis(value, bounds_of(field));
+}
+inline void read_into(const JsonValue& value, const ConfigField&, bool& place) {
+  place = read_boolean(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField&, std::optional<bool>& place) {
+  place = read_boolean(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, std::string& place) {
+  place = field.type == FieldType::kName ? read_name(value) : read_text(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField& field,
+                      std::optional<std::string>& place) {
+  place = field.type == FieldType::kName ? read_name(value) : read_text(value);
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const SamplerRow*& place) {
+  place = find_sampler(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const LawRow*& place) {
+  place = find_law(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, const MetricRow*& place) {
+  place = find_metric(read_choice(value, field));
+}
+inline void read_into(const JsonValue& value, const ConfigField& field, ReferenceMode& place) {
+  place = read_choice(value, field) == "off" ? ReferenceMode::kOff : ReferenceMode::kAuto;
+}
+
+template <auto member>
+void into_draft(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.*member);
+}
+template <auto member>
+void into_config(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.config.*member);
+}
+template <auto member>
+void into_experiment(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.experiment.*member);
+}
+template <auto member>
+void into_law(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.law.*member);
+}
+template <auto member>
+void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.entries.*member);
+}
+template <auto member>
+void into_scaling(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.scaling.*member);
+}
+/// A word of a scaling, by its place in the list of names.
+template <auto member, const auto& names>
+void into_scaling_word(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  using Enum = typename std::remove_cvref_t<decltype(draft.scaling.words.*member)>::value_type;
+  const auto place = std::find(names.begin(), names.end(), read_choice(value, field));
+  draft.scaling.words.*member = static_cast<Enum>(place - names.begin());
+}
+inline void into_max_shift(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.scaling.words.max_shift = read_boolean(value) ? MaxShift::kSubtracted : MaxShift::kNone;
+}
+inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.scaling.words.log_keys = read_boolean(value);
+}
+template <auto member>
+void into_range(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.range.*member);
+}
+template <auto member>
+void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.given.*member);
+}
+template <auto member>
+void into_numbers(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.given.numbers.*member);
+}
+template <auto member>
+void into_matrix(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.given.numbers.*member = read_matrix(value, draft.folder);
+}
+template <auto member>
+void into_matrix_file(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.matrix_file.*member);
+}
+template <auto member>
+void into_stop(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.stop.*member);
+}
+template <auto member>
+void into_target(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  read_into(value, field, draft.stop.target.*member);
+}
+
+/// An axis of an experiment, as far as its sampler reaches.
+template <auto axis, auto limit>
+void into_axis(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  const SamplerRow& sampler = *draft.experiment.sampler;
+  const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
+                               NumberKind::kInteger,
+                               "the limit of the sampler " + quote(sampler.name)};
+  draft.experiment.*axis = whole_values(read_axis(value, bounds));
+}
+
+inline void into_nothing(const JsonValue& value, const ConfigField&, ConfigDraft&) {
+  read_text(value);
+}
+
+}  // namespace attnscale

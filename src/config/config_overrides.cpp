@@ -1,0 +1,214 @@
+#include "config/config_overrides.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/config_fields.h"
+#include "config/config_reader.h"
+#include "config/nearest_name.h"
+
+namespace attnscale {
+namespace {
+
+std::string place_name(const Override& override) {
+  return "--set " + override.path + "=" + override.value;
+}
+
+[[noreturn]] void refuse_path(const Override& override, const std::string& message) {
+  throw UserError(place_name(override) + ": " + message);
+}
+
+/// The override's value as a text, whatever it holds but bytes that are no text.
+JsonValue text_of(const Override& override) {
+  try {
+    return read_json(quote(override.value), place_name(override));
+  } catch (const JsonSyntaxError&) {
+    refuse_path(override, "its bytes are not UTF-8; write the text in UTF-8");
+  }
+}
+
+/// The override's value as if it stood in the document: JSON, or else a text.
+JsonValue value_of(const Override& override) {
+  JsonValue value;
+  try {
+    value = read_json(override.value, place_name(override));
+  } catch (const JsonSyntaxError&) {
+    value = text_of(override);
+  }
+  set_places(value, {std::make_shared<const std::string>(place_name(override)), 0, 0});
+  return value;
+}
+
+void set_member(JsonValue& object, const std::string& name, const JsonValue& value) {
+  JsonValue* member = object.find(name);
+  if (member == nullptr) {
+    member = &object.members.emplace_back(JsonMember{name, value.place, {}}).value;
+  }
+  *member = value;
+  set_pointers(*member, child_pointer(object.pointer, name));
+}
+
+/// "~1" is "/" and "~0" is "~" (RFC 6901).
+std::string unescape(std::string_view token) {
+  std::string name;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escape = token[i] == '~' && i + 1 < token.size();
+    if (escape && (token[i + 1] == '0' || token[i + 1] == '1')) {
+      name += token[++i] == '0' ? '~' : '/';
+    } else {
+      name += token[i];
+    }
+  }
+  return name;
+}
+
+/// The item of a list that a pointer's token counts to, or nullptr.
+JsonValue* find_item(JsonValue& list, const std::string& token) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
+  const bool number = error == std::errc{} && end == token.data() + token.size() &&
+                      (token.size() == 1 || token[0] != '0');
+  return number && index < list.items.size() ? &list.items[index] : nullptr;
+}
+
+void set_at_pointer(JsonValue& document, const Override& override, const JsonValue& value) {
+  JsonValue* parent = &document;
+  std::string_view rest = std::string_view(override.path).substr(1);
+  while (true) {
+    const std::size_t slash = rest.find('/');
+    const std::string_view written = rest.substr(0, slash);
+    const std::string token = unescape(written);
+    const auto place = [&] { return parent->pointer + "/" + std::string(written); };
+    const bool last = slash == std::string_view::npos;
+    JsonValue* child = nullptr;
+    if (parent->kind == JsonKind::kArray) {
+      child = find_item(*parent, token);
+      if (child == nullptr) {
+        refuse_path(override, "nothing stands at " + place() +
+                                  "; items are counted from 0, and the list has " +
+                                  std::to_string(parent->items.size()));
+      }
+    } else if (parent->kind == JsonKind::kObject) {
+      if (last) return set_member(*parent, token, value);
+      child = parent->find(token);
+    }
+    if (child == nullptr && parent->kind != JsonKind::kObject) {
+      refuse_path(override, "at " + parent->pointer + " stands " + describe(*parent) +
+                                ", which holds no " + quote(token) + "; set the whole of " +
+                                parent->pointer + " to an object that has it");
+    }
+    if (child == nullptr) {
+      refuse_path(override, "nothing stands at " + place() +
+                                "; a path may add a key, but not an object or list around it");
+    }
+    if (last) {
+      const std::string pointer = child->pointer;
+      *child = value;
+      return set_pointers(*child, pointer);
+    }
+    parent = child;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+std::vector<JsonValue>* experiments_of(JsonValue& document) {
+  JsonValue* list = document.find("experiments");
+  return list != nullptr && list->kind == JsonKind::kArray ? &list->items : nullptr;
+}
+
+/// Sets the key in the experiment called `name`; false where there is none of that name.
+bool set_in_experiment(JsonValue& document, std::string_view name, const std::string& key,
+                       const JsonValue& value) {
+  std::vector<JsonValue>* experiments = experiments_of(document);
+  if (experiments == nullptr) return false;
+  for (std::size_t i = 0; i < experiments->size(); ++i) {
+    JsonValue& experiment = (*experiments)[i];
+    if (experiment.kind == JsonKind::kObject && experiment_name(experiment, i) == name) {
+      set_member(experiment, key, value);
+      return true;
+    }
+  }
+  return false;
+}
+
+void set_in_drawn_experiments(JsonValue& document, const Override& override,
+                              const JsonValue& value) {
+  bool any = false;
+  if (std::vector<JsonValue>* experiments = experiments_of(document)) {
+    for (JsonValue& experiment : *experiments) {
+      if (experiment.kind != JsonKind::kObject || experiment.find("given") != nullptr) continue;
+      set_member(experiment, override.path, value);
+      any = true;
+    }
+  }
+  if (!any) {
+    refuse_path(override, "no experiment draws anything; use EXPERIMENT." + override.path);
+  }
+}
+
+void set_at_top(JsonValue& document, const Override& override, const JsonValue& value) {
+  set_member(document, override.path, value);
+  // A sampler asked for at the command line is not silently overruled by an experiment's own.
+  std::vector<JsonValue>* experiments = experiments_of(document);
+  if (override.path != "sampler" || experiments == nullptr) return;
+  for (JsonValue& experiment : *experiments) {
+    if (experiment.find("sampler") != nullptr) set_member(experiment, "sampler", value);
+  }
+}
+
+std::vector<std::string_view> experiment_names(JsonValue& document,
+                                               std::vector<std::string>& storage) {
+  if (const std::vector<JsonValue>* experiments = experiments_of(document)) {
+    for (std::size_t i = 0; i < experiments->size(); ++i) {
+      storage.push_back(experiment_name((*experiments)[i], i));
+    }
+  }
+  return {storage.begin(), storage.end()};
+}
+
+[[noreturn]] void refuse_unknown_path(JsonValue& document, const Override& override) {
+  const std::size_t dot = override.path.rfind('.');
+  if (dot != std::string::npos) {
+    std::vector<std::string> storage;
+    const std::vector<std::string_view> names = experiment_names(document, storage);
+    refuse_path(override, unknown_name("experiment", override.path.substr(0, dot), names));
+  }
+  std::vector<std::string_view> keys = field_names(FieldPlace::kInConfig);
+  for (const std::string_view key : field_names(FieldPlace::kInExperiment)) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  refuse_path(override, unknown_name("key", override.path, keys) +
+                            ", EXPERIMENT.key, or a JSON Pointer such as /experiments/0/d");
+}
+
+}  // namespace
+
+Override parse_override(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw UserError("--set " + std::string(text) +
+                    ": expected PATH=VALUE, such as queries=1000000 or /experiments/0/d=[4,64]");
+  }
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+void apply_override(JsonValue& document, const Override& override) {
+  if (document.kind != JsonKind::kObject) return;  // the reader says so
+  const JsonValue value = value_of(override);
+  const std::string& path = override.path;
+  if (path.starts_with('/')) return set_at_pointer(document, override, value);
+  if (find_field(FieldPlace::kInConfig, path) != nullptr) {
+    return set_at_top(document, override, value);
+  }
+  const std::size_t dot = path.rfind('.');
+  if (dot != std::string::npos &&
+      set_in_experiment(document, path.substr(0, dot), path.substr(dot + 1), value)) {
+    return;
+  }
+  if (find_field(FieldPlace::kInExperiment, path) != nullptr) {
+    return set_in_drawn_experiments(document, override, value);
+  }
+  refuse_unknown_path(document, override);
+}
+
+}  // namespace attnscale

@@ -1,0 +1,19 @@
+// `--set PATH=VALUE`: changes the document before it is read as a config, so that the result passes
+// the same checks as a file.
+#pragma once
+
+#include "config/config.h"
+#include "config/json_document.h"
+
+namespace attnscale {
+
+/// Puts the override's value where its path leads. In this order, a path is
+///   1. a JSON Pointer where it begins with "/"; it may create a missing key, not a missing parent;
+///   2. a top-level key (so `name` is the run's); `sampler` is also set where an experiment says
+///   it;
+///   3. EXPERIMENT.key, split at the last dot, where such an experiment exists;
+///   4. a key of an experiment, set in every drawn experiment.
+/// Throws UserError that names the override for any other path.
+void apply_override(JsonValue& document, const Override& override);
+
+}  // namespace attnscale

@@ -1,0 +1,296 @@
+#include "config/json_document.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "config/json_tokens.h"
+
+namespace attnscale {
+namespace {
+
+/// Deeper nesting than any config has; keeps later recursion shallow.
+constexpr std::size_t kMaxDepth = 64;
+
+/// nlohmann::json's identifier of "number overflow".
+constexpr int kNumberOverflow = 406;
+
+/// Builds the document from the library's events. The library says which tokens come, a walker over
+/// the same text says where they stand.
+class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  DocumentBuilder(std::string_view text, const std::string& source)
+      : walker_(text), source_(std::make_shared<const std::string>(source)) {}
+
+  bool null() override {
+    add(JsonKind::kNull);
+    return true;
+  }
+  bool boolean(bool value) override {
+    add(JsonKind::kBoolean).boolean = value;
+    return true;
+  }
+  bool number_integer(number_integer_t value) override {
+    return add_number(static_cast<double>(value));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return add_number(static_cast<double>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return add_number(value); }
+  bool string(string_t& value) override {
+    add(JsonKind::kString).text = std::move(value);
+    return true;
+  }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(JsonKind::kObject); }
+  bool start_array(std::size_t) override { return open(JsonKind::kArray); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    JsonValue& object = *open_.back();
+    const JsonPlace place = take_place();
+    const auto first = std::find_if(object.members.begin(), object.members.end(),
+                                    [&](const JsonMember& member) { return member.name == name; });
+    if (first != object.members.end()) {
+      refuse(place, child_pointer(object.pointer, name),
+             "duplicate key " + quote(name) + ", said before at line " +
+                 std::to_string(first->place.line) + "; keep one of them");
+    }
+    object.members.push_back({name, place, {}});
+    expectation_ = JsonExpectation::kColon;
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&,
+                   const nlohmann::json::exception& error) override {
+    if (error.id == kNumberOverflow) {
+      walker_.skip_separators();
+      TokenWalker ahead = walker_;
+      fail(std::string(ahead.take_token()) + " is too large for a number");
+    }
+    fail(explain_syntax_error(walker_, expectation_));
+  }
+
+  /// The finished document. The library takes a NUL for the end of the text; here it is not.
+  JsonValue take_root() {
+    walker_.skip_blanks();
+    if (!walker_.at_end()) fail(explain_syntax_error(walker_, expectation_));
+    return std::move(root_);
+  }
+
+  [[noreturn]] void fail(const std::string& message) const {
+    std::string text = to_text(place_here()) + ": " + message;
+    if (!open_.empty()) {
+      const JsonPlace& place = open_.back()->place;
+      text += std::string(" (inside the ") +
+              (open_.back()->kind == JsonKind::kObject ? "object" : "list") +
+              " that begins at line " + std::to_string(place.line) + ", column " +
+              std::to_string(place.column) + ")";
+    }
+    throw JsonSyntaxError(text);
+  }
+
+ private:
+  JsonPlace place_here() const { return {source_, walker_.line(), walker_.column()}; }
+
+  /// The place of the token just reported; moves behind it.
+  JsonPlace take_place() {
+    walker_.skip_separators();
+    const JsonPlace place = place_here();
+    token_ = walker_.take_token();
+    return place;
+  }
+
+  /// A new value in the open container, or the root.
+  JsonValue& add(JsonKind kind) {
+    walker_.skip_separators();
+    const TokenWalker before = walker_;
+    const JsonPlace place = take_place();
+    // The library ends a number or word where it can; what is glued to it is an error of its own.
+    if ((kind == JsonKind::kNumber && !is_json_number(token_)) ||
+        ((kind == JsonKind::kNull || kind == JsonKind::kBoolean) && token_ != "null" &&
+         token_ != "true" && token_ != "false")) {
+      walker_ = before;
+      fail("found " + std::string(token_) +
+           (kind == JsonKind::kNumber
+                ? ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6"
+                : "; expected a value (texts stand in double quotes)"));
+    }
+    JsonValue& value = new_value();
+    value.kind = kind;
+    value.place = place;
+    expect_after_value();
+    return value;
+  }
+
+  JsonValue& new_value() {
+    if (open_.empty()) return root_;
+    JsonValue& parent = *open_.back();
+    if (parent.kind == JsonKind::kArray) {
+      JsonValue& item = parent.items.emplace_back();
+      item.pointer = child_pointer(parent.pointer, std::to_string(parent.items.size() - 1));
+      return item;
+    }
+    JsonMember& member = parent.members.back();
+    member.value.pointer = child_pointer(parent.pointer, member.name);
+    return member.value;
+  }
+
+  bool add_number(double number) {
+    JsonValue& value = add(JsonKind::kNumber);
+    value.number = number;
+    value.text = token_;
+    return true;
+  }
+
+  bool open(JsonKind kind) {
+    if (open_.size() >= kMaxDepth) {
+      walker_.skip_separators();
+      fail("more than " + std::to_string(kMaxDepth) + " lists and objects inside each other");
+    }
+    open_.push_back(&add(kind));
+    expectation_ =
+        kind == JsonKind::kObject ? JsonExpectation::kNameOrEnd : JsonExpectation::kValueOrEnd;
+    return true;
+  }
+
+  bool close() {
+    take_place();
+    open_.pop_back();
+    expect_after_value();
+    return true;
+  }
+
+  void expect_after_value() {
+    expectation_ = open_.empty()                             ? JsonExpectation::kEndOfText
+                   : open_.back()->kind == JsonKind::kObject ? JsonExpectation::kCommaOrBrace
+                                                             : JsonExpectation::kCommaOrBracket;
+  }
+
+  TokenWalker walker_;
+  std::shared_ptr<const std::string> source_;
+  std::string_view token_;
+  JsonValue root_;
+  std::vector<JsonValue*> open_;  ///< an open container is the last of its parent, so it stays put
+  JsonExpectation expectation_ = JsonExpectation::kValue;
+};
+
+}  // namespace
+
+std::string to_text(const JsonPlace& place) {
+  if (place.line == 0) return *place.source;
+  return *place.source + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+const JsonValue* JsonValue::find(std::string_view name) const {
+  for (const JsonMember& member : members) {
+    if (member.name == name) return &member.value;
+  }
+  return nullptr;
+}
+
+JsonValue* JsonValue::find(std::string_view name) {
+  return const_cast<JsonValue*>(std::as_const(*this).find(name));
+}
+
+JsonValue read_json(std::string_view text, const std::string& source) {
+  DocumentBuilder builder(text, source);
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    builder.fail("the file begins with a byte order mark; save it as UTF-8 without one");
+  }
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    builder.fail("the file is UTF-16; save it as UTF-8");
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    builder.fail("the file is empty; expected an object such as {\"name\": \"first\", ...}");
+  }
+  nlohmann::json::sax_parse(text, &builder, nlohmann::json::input_format_t::json, /*strict=*/true,
+                            /*ignore_comments=*/true);
+  return builder.take_root();
+}
+
+std::string child_pointer(const std::string& parent, std::string_view name) {
+  std::string pointer = parent + "/";
+  for (const char c : name) {
+    if (c == '~') {
+      pointer += "~0";
+    } else if (c == '/') {
+      pointer += "~1";
+    } else {
+      pointer += c;
+    }
+  }
+  return pointer;
+}
+
+void set_pointers(JsonValue& value, const std::string& pointer) {
+  value.pointer = pointer;
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    set_pointers(value.items[i], child_pointer(pointer, std::to_string(i)));
+  }
+  for (JsonMember& member : value.members) {
+    set_pointers(member.value, child_pointer(pointer, member.name));
+  }
+}
+
+void set_places(JsonValue& value, const JsonPlace& place) {
+  value.place = place;
+  for (JsonValue& item : value.items) set_places(item, place);
+  for (JsonMember& member : value.members) {
+    member.place = place;
+    set_places(member.value, place);
+  }
+}
+
+std::string quote(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += {'\\', 'u', '0', '0', kDigits[byte >> 4U], kDigits[byte & 15U]};
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string describe(const JsonValue& value) {
+  constexpr std::size_t kLongest = 60;
+  switch (value.kind) {
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBoolean:
+      return value.boolean ? "true" : "false";
+    case JsonKind::kNumber:
+      return value.text;
+    case JsonKind::kString: {
+      if (value.text.size() <= kLongest) return quote(value.text);
+      std::size_t end = kLongest;  // not inside a character of several bytes
+      while (end > 0 && (static_cast<unsigned char>(value.text[end]) & 0xC0U) == 0x80U) --end;
+      return quote(value.text.substr(0, end)) + "...";
+    }
+    case JsonKind::kArray:
+      return value.items.empty() ? "an empty list" : "a list";
+    case JsonKind::kObject:
+      return "an object";
+  }
+  return {};
+}
+
+void refuse(const JsonPlace& place, const std::string& pointer, const std::string& message) {
+  throw UserError(to_text(place) + ": " + (pointer.empty() ? "" : pointer + ": ") + message);
+}
+
+void refuse(const JsonValue& value, const std::string& message) {
+  refuse(value.place, value.pointer, message);
+}
+
+}  // namespace attnscale

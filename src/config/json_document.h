@@ -1,0 +1,84 @@
+// A JSON text as values that remember where they stand, so that every later complaint can name
+// line, column and JSON Pointer. Knows JSON, and nothing of what a config means. nlohmann/json does
+// the reading and stays behind this header.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/user_error.h"
+
+namespace attnscale {
+
+enum class JsonKind { kNull, kBoolean, kNumber, kString, kArray, kObject };
+
+/// Where a value stands. Line and column count from 1, columns in characters; line 0 where the
+/// source has no lines, such as an option of the command line.
+struct JsonPlace {
+  std::shared_ptr<const std::string> source;
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
+/// "file:line:column", or the source alone where there are no lines.
+std::string to_text(const JsonPlace& place);
+
+struct JsonMember;
+
+/// One value. Every number is kept as a double, exact for all integers below 2^53, beside the
+/// characters it was written with.
+struct JsonValue {
+  JsonKind kind = JsonKind::kNull;
+  bool boolean = false;
+  double number = 0;
+  std::string text;  ///< a string's characters in UTF-8, or a number as written
+  std::vector<JsonValue> items;
+  std::vector<JsonMember> members;
+  JsonPlace place;
+  std::string pointer;  ///< RFC 6901; empty for the whole document
+
+  /// The member of that name, or nullptr.
+  const JsonValue* find(std::string_view name) const;
+  JsonValue* find(std::string_view name);
+};
+
+struct JsonMember {
+  std::string name;
+  JsonPlace place;  ///< of the name
+  JsonValue value;
+};
+
+/// The text is not JSON at all (as opposed to JSON that says something wrong).
+class JsonSyntaxError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// Reads one JSON text; `//` and `/* */` comments count as blanks. `source` names it in messages.
+/// Throws JsonSyntaxError, or UserError for a key said twice in one object.
+JsonValue read_json(std::string_view text, const std::string& source);
+
+/// `parent` followed by one more name or index, escaped as RFC 6901 asks.
+std::string child_pointer(const std::string& parent, std::string_view name);
+
+/// Writes `pointer` into `value`, and the pointers that follow from it into all it holds.
+void set_pointers(JsonValue& value, const std::string& pointer);
+
+/// Writes `place` into `value` and all it holds.
+void set_places(JsonValue& value, const JsonPlace& place);
+
+/// The characters in double quotes, escaped as JSON asks.
+std::string quote(std::string_view text);
+
+/// What a message calls the value: short text as written, or "a list", "an object".
+std::string describe(const JsonValue& value);
+
+/// Throws UserError: place, JSON Pointer, message.
+[[noreturn]] void refuse(const JsonPlace& place, const std::string& pointer,
+                         const std::string& message);
+[[noreturn]] void refuse(const JsonValue& value, const std::string& message);
+
+}  // namespace attnscale

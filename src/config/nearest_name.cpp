@@ -1,0 +1,85 @@
+#include "config/nearest_name.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace attnscale {
+namespace {
+
+char lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+// The only name that begins with `start`, where there is one.
+std::optional<std::string_view> abbreviated_name(std::string_view start,
+                                                 std::span<const std::string_view> names) {
+  constexpr std::size_t kShortest = 3;  // fewer letters say too little
+  if (start.size() < kShortest) return std::nullopt;
+  const auto matches = [&](std::string_view name) { return name.starts_with(start); };
+  const auto found = std::find_if(names.begin(), names.end(), matches);
+  if (found == names.end() || std::any_of(found + 1, names.end(), matches)) return std::nullopt;
+  return *found;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Three rows of the usual table: two[j], one[j], row[j] end at i - 2, i - 1 and i letters of a.
+  std::vector<std::size_t> two(b.size() + 1);
+  std::vector<std::size_t> one(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) one[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({one[j] + 1, row[j - 1] + 1, one[j - 1] + (same ? 0U : 1U)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1])) {
+        row[j] = std::min(row[j], two[j - 2] + 1);
+      }
+    }
+    std::swap(two, one);
+    std::swap(one, row);
+  }
+  return one[b.size()];
+}
+
+std::optional<std::string_view> nearest_name(std::string_view wrong,
+                                             std::span<const std::string_view> names) {
+  constexpr std::size_t kLongest = 100;  // nobody misspells a name into a page
+  if (wrong.empty() || wrong.size() > kLongest) return std::nullopt;
+  // A long beginning of one name alone is that name, even where another is a letter away.
+  constexpr std::size_t kLongBeginning = 5;
+  const auto abbreviated = abbreviated_name(wrong, names);
+  if (abbreviated && wrong.size() >= kLongBeginning) return abbreviated;
+  const std::size_t allowed = std::max<std::size_t>(1, wrong.size() / 3);
+  std::optional<std::string_view> nearest;
+  std::size_t least = std::min(allowed + 1, wrong.size());
+  for (const std::string_view name : names) {
+    const std::size_t distance = edit_distance(wrong, name);
+    if (distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  }
+  return nearest ? nearest : abbreviated;
+}
+
+std::string unknown_name(std::string_view what, std::string_view wrong,
+                         std::span<const std::string_view> names) {
+  std::string text = "unknown " + std::string(what) + " \"" + std::string(wrong) + "\"";
+  if (const auto nearest = nearest_name(wrong, names)) {
+    text += "; did you mean \"" + std::string(*nearest) + "\"?";
+  } else {
+    text += ".";
+  }
+  text += " Allowed: ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::string(names[i]);
+  }
+  return text;
+}
+
+}  // namespace attnscale

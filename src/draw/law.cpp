@@ -1,0 +1,291 @@
+#include "draw/law.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "numerics/portable_math.h"
+
+namespace attnscale {
+namespace {
+
+using Parameters = std::span<const double>;
+using Normal = boost::random::normal_distribution<double>;
+using Uniform = boost::random::uniform_real_distribution<double>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Of the middles of 2^52 equal parts of (0, 1): u and 1 - u are both exact, and neither is 0.
+double middle_of_unit(std::uint64_t word) {
+  return static_cast<double>((word >> 12) * 2 + 1) * 0x1p-53;
+}
+
+double normal_kurtosis(Parameters) {
+  return 3;
+}
+
+void fill_normal(Parameters, RandomStream& words, std::span<double> out) {
+  Normal normal;
+  for (double& entry : out) entry = normal(words);
+}
+
+double uniform_kurtosis(Parameters) {
+  return 1.8;
+}
+
+void fill_uniform(Parameters, RandomStream& words, std::span<double> out) {
+  const double end = std::sqrt(3.0);
+  Uniform uniform(-end, end);
+  for (double& entry : out) entry = uniform(words);
+}
+
+double rademacher_kurtosis(Parameters) {
+  return 1;
+}
+
+void fill_rademacher(Parameters, RandomStream& words, std::span<double> out) {
+  for (double& entry : out) entry = words() >> 63 == 0 ? 1 : -1;
+}
+
+double laplace_kurtosis(Parameters) {
+  return 6;
+}
+
+// An exponential number of mean sqrt(1/2) with a sign from the word's lowest bit, which
+// middle_of_unit leaves alone.
+void fill_laplace(Parameters, RandomStream& words, std::span<double> out) {
+  const double scale = std::sqrt(0.5);
+  for (double& entry : out) {
+    const std::uint64_t word = words();
+    const double size = -scale * plain::log(middle_of_unit(word));
+    entry = (word & 1) == 0 ? size : -size;
+  }
+}
+
+double logistic_kurtosis(Parameters) {
+  return 4.2;
+}
+
+// The inverse of the distribution function; its spread is pi / sqrt(3) before it is rescaled.
+void fill_logistic(Parameters, RandomStream& words, std::span<double> out) {
+  constexpr double kPi = 3.14159265358979323846;
+  const double scale = std::sqrt(3.0) / kPi;
+  for (double& entry : out) {
+    const double u = middle_of_unit(words());
+    entry = scale * plain::log(u / (1 - u));
+  }
+}
+
+constexpr std::array kStudentT{
+    LawParameter{"nu", 2, 1e6,
+                 "degrees of freedom; at 2 or fewer the spread is infinite and cannot be made 1: "
+                 "write more than 2, such as 2.1"},
+};
+
+double student_t_kurtosis(Parameters parameters) {
+  const double nu = parameters[0];
+  return nu > 4 ? 3 + 6 / (nu - 4) : kInfinity;
+}
+
+double student_t_moments_below(Parameters parameters) {
+  return parameters[0];
+}
+
+// Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000), for
+// the shape nu / 2 > 1; the gamma number's double is chi-squared.
+double draw_chi_squared(double nu, Normal& normal, RandomStream& words) {
+  const double d = nu / 2 - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = normal(words);
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    const double log_u = plain::log(middle_of_unit(words()));
+    if (log_u < 0.5 * x * x + d * (1 - v + plain::log(v))) return 2 * d * v;
+  }
+}
+
+// z / sqrt(chi2 / nu), whose variance is nu / (nu - 2).
+void fill_student_t(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double nu = parameters[0];
+  Normal normal;
+  for (double& entry : out) {
+    const double chi_squared = draw_chi_squared(nu, normal, words);
+    entry = normal(words) * std::sqrt((nu - 2) / chi_squared);
+  }
+}
+
+constexpr std::array kTruncatedNormal{
+    LawParameter{"at", 1e-3, 30, "largest size of an entry before it is rescaled, in spreads"},
+};
+
+/// E[x^(2k)] of a normal number within [-at, at]. With S_k the sum over j of
+/// at^(2j) / ((2k+1) (2k+3) ... (2k+2j+1)), integration by parts gives at^(2k) S_k / S_0: positive
+/// terms only.
+double truncated_moment(double at, int k) {
+  const auto series = [at](int power) {
+    double term = 1.0 / (2 * power + 1);
+    double sum = 0;
+    for (int j = 1; term > sum * 0x1p-60; ++j) {
+      sum += term;
+      term *= at * at / (2 * (power + j) + 1);
+    }
+    return sum;
+  };
+  double moment = series(k) / series(0);
+  for (int i = 0; i < k; ++i) moment *= at * at;
+  return moment;
+}
+
+double truncated_normal_kurtosis(Parameters parameters) {
+  const double variance = truncated_moment(parameters[0], 1);
+  return truncated_moment(parameters[0], 2) / (variance * variance);
+}
+
+/// Rejection, from the normal law where it mostly lies within the bounds, else from the uniform.
+double draw_truncated(double at, Normal& normal, Uniform& within, RandomStream& words) {
+  for (;;) {
+    if (at >= 1) {
+      const double x = normal(words);
+      if (std::abs(x) <= at) return x;
+    } else {
+      const double x = within(words);
+      if (middle_of_unit(words()) < plain::exp(-0.5 * x * x)) return x;
+    }
+  }
+}
+
+void fill_truncated_normal(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double at = parameters[0];
+  const double scale = 1 / std::sqrt(truncated_moment(at, 1));
+  Normal normal;
+  Uniform within(-at, at);
+  for (double& entry : out) entry = scale * draw_truncated(at, normal, within, words);
+}
+
+constexpr std::array kShareNotZero{
+    LawParameter{"p", 0, 1, "share of entries that are not 0"},
+};
+
+double sparse_kurtosis(Parameters parameters) {
+  return 3 / parameters[0];
+}
+
+void fill_sparse(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double p = parameters[0];
+  const double scale = 1 / std::sqrt(p);
+  Normal normal;
+  for (double& entry : out) entry = middle_of_unit(words()) < p ? scale * normal(words) : 0;
+}
+
+constexpr std::array kOutlier{
+    LawParameter{"p", 0, 1, "share of outlying entries"},
+    LawParameter{"outlier_sd", 0, 1e6,
+                 "spread of what is added to an outlying entry, in spreads of the others"},
+};
+
+double outlier_kurtosis(Parameters parameters) {
+  const double p = parameters[0];
+  const double added = parameters[1] * parameters[1];
+  const double variance = 1 + p * added;
+  return 3 * ((1 - p) + p * (1 + added) * (1 + added)) / (variance * variance);
+}
+
+// Given whether it is an outlier, an entry is normal: one normal number is enough.
+void fill_outlier(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double p = parameters[0];
+  const double added = parameters[1] * parameters[1];
+  const double usual = 1 / std::sqrt(1 + p * added);
+  const double outlying = usual * std::sqrt(1 + added);
+  Normal normal;
+  for (double& entry : out) {
+    const double sd = middle_of_unit(words()) < p ? outlying : usual;
+    entry = sd * normal(words);
+  }
+}
+
+double ternary_kurtosis(Parameters parameters) {
+  return 1 / parameters[0];
+}
+
+void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> out) {
+  const double p = parameters[0];
+  const double size = 1 / std::sqrt(p);
+  for (double& entry : out) {
+    const double u = middle_of_unit(words());
+    entry = u < p / 2 ? -size : u < p ? size : 0;
+  }
+}
+
+constexpr std::array kLaws{
+    LawRow{"normal",
+           "standard normal entries",
+           "exp(-x^2/2) / sqrt(2 pi)",
+           {},
+           normal_kurtosis,
+           fill_normal},
+    LawRow{"uniform",
+           "entries even between two bounds",
+           "1 / (2 sqrt(3)) for |x| <= sqrt(3)",
+           {},
+           uniform_kurtosis,
+           fill_uniform},
+    LawRow{"rademacher",
+           "a fair sign",
+           "1 or -1, each with probability 1/2",
+           {},
+           rademacher_kurtosis,
+           fill_rademacher,
+           nullptr,
+           true},
+    LawRow{"laplace",
+           "two-sided exponential entries",
+           "exp(-sqrt(2) |x|) / sqrt(2)",
+           {},
+           laplace_kurtosis,
+           fill_laplace},
+    LawRow{"logistic",
+           "tails between the normal law's and Laplace's",
+           "sqrt(3) / pi * ln(u / (1 - u)), u uniform on (0, 1)",
+           {},
+           logistic_kurtosis,
+           fill_logistic},
+    LawRow{"student_t", "heavy tails that fall as a power of the size",
+           "z sqrt((nu - 2) / c), z normal, c chi-squared with nu degrees of freedom", kStudentT,
+           student_t_kurtosis, fill_student_t, student_t_moments_below},
+    LawRow{"truncated_normal", "normal entries without tails, as many initialisations draw them",
+           "z given |z| <= at, z normal, over its spread", kTruncatedNormal,
+           truncated_normal_kurtosis, fill_truncated_normal},
+    LawRow{"sparse", "mostly zeros, the others normal",
+           "z / sqrt(p) with probability p, else 0, z normal", kShareNotZero, sparse_kurtosis,
+           fill_sparse, nullptr, true},
+    LawRow{"outlier", "normal entries, a few of them much larger",
+           "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
+           "probability p, else 0",
+           kOutlier, outlier_kurtosis, fill_outlier},
+    LawRow{"ternary", "three levels, as of entries quantised to them",
+           "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kShareNotZero,
+           ternary_kurtosis, fill_ternary, nullptr, true},
+};
+
+}  // namespace
+
+std::span<const LawRow> law_table() {
+  return kLaws;
+}
+
+const LawRow* find_law(std::string_view name) {
+  const auto* row = std::ranges::find(kLaws, name, &LawRow::name);
+  return row == kLaws.end() ? nullptr : row;
+}
+
+bool is_centred_normal(const Law& law) {
+  return law.row == find_law("normal") && law.mean == 0;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,70 @@
+#include "draw/sampler.h"
+
+#include <algorithm>
+#include <array>
+
+#include "draw/sampler_boost.h"
+#include "draw/sampler_direct.h"
+#include "draw/sampler_vectors.h"
+
+namespace attnscale {
+namespace {
+
+bool any_law(const Entries&) {
+  return true;
+}
+
+constexpr std::int64_t kMany = std::int64_t{1} << 20;
+constexpr std::int64_t kManyEntries = std::int64_t{1} << 16;
+
+// The first row is the default.
+constexpr std::array kSamplers{
+    SamplerRow{.name = "vectors",
+               .help = "draws every entry, eight queries side by side in vectors",
+               .draws_entries = true,
+               .nanoseconds = 2,
+               .max_d = kManyEntries,
+               .max_keys = kManyEntries,
+               .can_draw = any_law,
+               .draw_block = draw_block_vectors,
+               .can_give_norms = can_give_norms_vectors},
+    SamplerRow{.name = "direct",
+               .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key",
+               .draws_entries = false,
+               .nanoseconds = 3,
+               .max_d = kMany,
+               .max_keys = kMany,
+               .can_draw = can_draw_direct,
+               .draw_block = draw_block_direct,
+               .can_give_norms = can_draw_direct},
+    SamplerRow{.name = "boost",
+               .help = "draws every entry with Boost.Random, one at a time: to be read and trusted",
+               .draws_entries = true,
+               .nanoseconds = 7,
+               .max_d = kMany,
+               .max_keys = kMany,
+               .can_draw = any_law,
+               .draw_block = draw_block_boost,
+               .can_give_norms = any_law},
+};
+
+}  // namespace
+
+std::span<const SamplerRow> sampler_table() {
+  return kSamplers;
+}
+
+const SamplerRow* find_sampler(std::string_view name) {
+  for (const SamplerRow& row : kSamplers) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores) {
+  const std::int64_t scores = std::min(kTileScores, most_scores);
+  const std::int64_t queries = std::max(lanes, scores / keys / lanes * lanes);
+  return {queries, std::min(keys, std::max<std::int64_t>(1, scores / queries))};
+}
+
+}  // namespace attnscale

@@ -1,0 +1,90 @@
+#include "draw/sampler_boost.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace attnscale {
+namespace {
+
+void draw_standardised(const Law& law, RandomStream& words, std::span<double> vector) {
+  law.row->fill(law.parameters, words, vector);
+}
+
+// mean + sd x for each standardised entry x.
+void stretch(const Law& law, std::span<double> vector) {
+  if (law.mean == 0 && law.sd == 1) return;
+  for (double& entry : vector) entry = law.mean + law.sd * entry;
+}
+
+// Mixes the query's standardised entries into those of an aligned key.
+void align(double alignment, std::span<const double> standardised_query, std::span<double> key) {
+  const double kept = kept_share(alignment);
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = alignment * standardised_query[i] + kept * key[i];
+  }
+}
+
+// A plain sum: its error, at most d rounding errors of a sum that grows as sqrt(d), is far below
+// any error bar at the sizes this sampler is used for.
+double dot(std::span<const double> query, std::span<const double> key) {
+  double score = 0;
+  for (std::size_t i = 0; i < query.size(); ++i) score += query[i] * key[i];
+  return score;
+}
+
+// Entries of a tile where one score allows, some 30 ms: a stop is asked between tiles.
+constexpr std::int64_t kTileEntries = std::int64_t{1} << 21;
+
+}  // namespace
+
+void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_t queries,
+                      const TileSink& sink) {
+  RandomStream words(address, StreamPurpose::kEntries);
+  std::vector<double> query(static_cast<std::size_t>(draw.d));
+  std::vector<double> standardised_query(query.size());
+  std::vector<double> key(query.size());
+  const Entries& entries = draw.entries;
+  const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
+  const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
+  const std::int64_t stride = padded(shape.queries);
+  std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
+  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  std::vector<double> squared_query_norms(gives_norms ? static_cast<std::size_t>(stride) : 0);
+  std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
+
+  // More than one query in a tile only where it holds all their keys: the order of the draws is
+  // query by query whatever the tile.
+  for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
+    const std::int64_t group = std::min(shape.queries, queries - first_query);
+    const std::int64_t group_stride = padded(group);
+    for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
+      const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
+      for (std::int64_t q = 0; q < group; ++q) {
+        if (first_key == 0) {
+          draw_standardised(entries.queries, words, standardised_query);
+          query = standardised_query;
+          stretch(entries.queries, query);
+          if (gives_norms) squared_query_norms[static_cast<std::size_t>(q)] = dot(query, query);
+        }
+        for (std::int64_t k = 0; k < keys; ++k) {
+          draw_standardised(entries.keys, words, key);
+          if (first_key + k < aligned) align(entries.alignment, standardised_query, key);
+          stretch(entries.keys, key);
+          const auto place = static_cast<std::size_t>(k * group_stride + q);
+          scores[place] = dot(query, key);
+          if (gives_norms) squared_key_norms[place] = dot(key, key);
+        }
+      }
+      const auto filled = static_cast<std::size_t>(keys * group_stride);
+      ScoreTile tile{first_query, group, first_key, keys, std::span(scores).first(filled)};
+      if (gives_norms) {
+        tile.squared_query_norms =
+            std::span(squared_query_norms).first(static_cast<std::size_t>(group_stride));
+        tile.squared_key_norms = std::span(squared_key_norms).first(filled);
+      }
+      if (!sink(tile)) return;
+    }
+  }
+}
+
+}  // namespace attnscale

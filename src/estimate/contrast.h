@@ -1,0 +1,18 @@
+// How far a scaling moves a metric, from the same queries: each scaling less the experiment's
+// first. What scalings share cancels, so that the error is mostly far below that of either.
+#pragma once
+
+#include <vector>
+
+#include "estimate/tally.h"
+#include "experiment/plan.h"
+#include "experiment/result_row.h"
+
+namespace attnscale {
+
+/// The contrasts of one cell: from the second scaling on, metrics in the experiment's order. An
+/// experiment with one scaling has none.
+std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
+                                       const CellTally& tally);
+
+}  // namespace attnscale

@@ -1,0 +1,104 @@
+#include "estimate/crossings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace attnscale {
+namespace {
+
+constexpr std::array kLevels{0.5, 0.9, 0.99};
+
+struct Point {
+  double d;
+  double weight;
+};
+
+// The d at which the line through a and b, in ln(1 - weight) against ln d, is at the level.
+double interpolate(const Point& a, const Point& b, double level) {
+  // In long double: x86's own instructions, which no vector extension of the machine changes. A
+  // weight that rounds to 1 has no logarithm of its complement: a tiny one stands in.
+  const auto log = [](double number) { return std::log(static_cast<long double>(number)); };
+  const auto log_rest = [&](double weight) { return log(std::max(1 - weight, 1e-300)); };
+  const long double share =
+      (log_rest(level) - log_rest(a.weight)) / (log_rest(b.weight) - log_rest(a.weight));
+  return static_cast<double>(std::exp(log(a.d) + share * (log(b.d) - log(a.d))));
+}
+
+CrossingRow find_crossing(ResultKey family, const std::string& statistic, double level,
+                          const std::vector<Point>& points) {
+  CrossingRow row{std::move(family), "top_weight", statistic, level, {}, {}, "not_reached"};
+  const auto reached = std::find_if(points.begin(), points.end(),
+                                    [&](const Point& point) { return point.weight >= level; });
+  if (reached == points.begin()) {
+    row.status = "below";
+  } else if (reached != points.end()) {
+    row.status = "ok";
+    row.d = interpolate(*std::prev(reached), *reached, level);
+  }
+  return row;
+}
+
+ResultKey family_of(ResultKey key) {
+  key.d = std::nullopt;
+  return key;
+}
+
+void add_family(const ResultKey& family, const std::vector<const ResultRow*>& rows,
+                std::vector<CrossingRow>& crossings) {
+  const std::array statistics{std::pair{"mean", &ResultRow::estimate},
+                              std::pair{"median", &ResultRow::median}};
+  for (const auto& [name, statistic] : statistics) {
+    std::vector<Point> points;
+    for (const ResultRow* row : rows) {
+      const auto& weight = row->*statistic;
+      if (weight) points.push_back({static_cast<double>(*row->key.d), *weight});
+    }
+    if (points.size() < 2) continue;
+    std::sort(points.begin(), points.end(),
+              [](const Point& a, const Point& b) { return a.d < b.d; });
+    for (const double level : kLevels) {
+      crossings.push_back(find_crossing(family, name, level, points));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CrossingRow> find_crossings(const std::vector<ResultRow>& rows) {
+  std::vector<std::pair<ResultKey, std::vector<const ResultRow*>>> families;
+  std::map<ResultKey, std::size_t> places;
+  for (const ResultRow& row : rows) {
+    if (row.metric != "top_weight" || !row.key.d || row.key.entries.empty()) continue;
+    const ResultKey key = family_of(row.key);
+    const auto [place, is_new] = places.try_emplace(key, families.size());
+    if (is_new) families.emplace_back(key, std::vector<const ResultRow*>());
+    families[place->second].second.push_back(&row);
+  }
+  std::vector<CrossingRow> crossings;
+  for (const auto& [key, members] : families) add_family(key, members, crossings);
+  return crossings;
+}
+
+void add_exact_crossings(const Plan& plan, ExactValues& exact,
+                         std::vector<CrossingRow>& crossings) {
+  struct Family {
+    const Cell* cell;  // any of its sizes
+    const Scaling* scaling;
+  };
+  std::map<ResultKey, Family> families;
+  for (const Cell& cell : plan.cells) {
+    for (const Scaling& scaling : plan.config.experiments[cell.experiment].scalings) {
+      families.try_emplace(family_of(key_of(plan.config, cell, scaling)), Family{&cell, &scaling});
+    }
+  }
+  for (CrossingRow& row : crossings) {
+    if (row.statistic != "mean") continue;
+    const auto family = families.find(row.key);
+    if (family == families.end()) continue;
+    row.d_exact = exact.crossing(*family->second.cell, *family->second.scaling, row.level);
+  }
+}
+
+}  // namespace attnscale

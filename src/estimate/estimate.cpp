@@ -1,0 +1,127 @@
+#include "estimate/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimate/logit_statistics.h"
+
+namespace attnscale {
+namespace {
+
+void fill_reference(std::optional<double> reference, ResultRow& row) {
+  row.reference = reference;
+  if (row.reference && row.estimate && row.std_error) {
+    row.z = (*row.estimate - *row.reference) / *row.std_error;
+  }
+}
+
+// The interval is the one that fits the metric: a spread is above 0 and a kurtosis above 1.
+Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int64_t queries) {
+  if (metric.kind == MetricKind::kLogitSd) return log_interval(estimate, 0, queries);
+  if (metric.kind == MetricKind::kLogitKurtosis) return log_interval(estimate, 1, queries);
+  return student_interval(estimate, queries);
+}
+
+void fill_estimate(const MetricRow& metric, const Entries& entries, const Estimate& estimate,
+                   ResultRow& row) {
+  if (!std::isfinite(estimate.value)) {
+    row.status = estimate.std_error == 0 ? "degenerate" : "nonfinite";
+    return;
+  }
+  row.estimate = estimate.value;
+  if (!(estimate.std_error > 0) || std::isinf(estimate.std_error)) {
+    // Squares of what did vary may overflow.
+    const bool varied = row.queries >= 2 && estimate.std_error != 0;
+    row.status = varied ? "nonfinite" : "degenerate";
+    return;
+  }
+  row.status = "ok";
+  if (!has_moments(entries, metric.moments)) return;  // there is no error to estimate
+  row.std_error = estimate.std_error;
+  const Interval interval = interval_of(metric, estimate, row.queries);
+  row.ci_low = interval.low;
+  row.ci_high = interval.high;
+}
+
+void fill_fraction(double fraction, ResultRow& row) {
+  row.status = "ok";
+  row.estimate = fraction;
+  const Interval interval = fraction_interval(fraction, row.queries);
+  row.ci_low = interval.low;
+  row.ci_high = interval.high;
+  if (fraction > 0 && fraction < 1) {
+    row.std_error = std::sqrt(fraction * (1 - fraction) / static_cast<double>(row.queries));
+  }
+}
+
+void fill_distribution(const Moments& moments, const MetricCounts& counts, ResultRow& row) {
+  const double variance = moments.count < 2 ? 0 : moments.covariance(0, 0);
+  if (moments.count >= 2 && std::isfinite(variance)) row.sd = std::sqrt(variance);
+  row.min = counts.min;
+  row.max = counts.max;
+  const auto quantile = [&](double q) -> std::optional<double> {
+    const auto value = counts.sketch.quantile(q);
+    if (!value) return std::nullopt;
+    return std::clamp(*value, counts.min, counts.max);
+  };
+  row.q05 = quantile(0.05);
+  // Around 1/2 the sketch's bins of numbers and of complements overlap; none of its errors grows by
+  // keeping the order.
+  row.median = std::max(quantile(0.5), row.q05);
+  row.q95 = std::max(quantile(0.95), row.median);
+}
+
+void fill_per_query(const MetricRow& metric, const Entries& entries, const Moments& moments,
+                    const MetricCounts& counts, ResultRow& row) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const double mean = moments.mean[0];
+  if (metric.is_fraction && std::isfinite(mean)) {
+    fill_fraction(mean, row);
+  } else {
+    const double variance = moments.count < 2 ? kNan : moments.covariance(0, 0);
+    const double std_error = std::sqrt(variance / static_cast<double>(moments.count));
+    fill_estimate(metric, entries, {mean, std_error}, row);
+  }
+  if (row.estimate) fill_distribution(moments, counts, row);
+}
+
+ResultRow start_row(const Config& config, const Cell& cell, const Scaling& scaling) {
+  ResultRow row;
+  row.key = key_of(config, cell, scaling);
+  return row;
+}
+
+}  // namespace
+
+std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
+                                     ExactValues& exact) {
+  const Experiment& experiment = config.experiments[cell.experiment];
+  const std::size_t per_query_count = per_query_metrics(experiment).size();
+  std::vector<ResultRow> rows;
+  for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
+    const Scaling& scaling = experiment.scalings[s];
+    const std::vector<std::optional<double>> references = exact.of(experiment, cell, scaling);
+    std::size_t per_query = 0;
+    for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
+      const MetricRow* metric = experiment.metrics[m];
+      ResultRow row = start_row(config, cell, scaling);
+      row.metric = metric->name;
+      const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
+      row.queries = moments.count;
+      if (metric->kind != MetricKind::kPerQuery) {
+        const LogitPowers powers = own_powers(experiment, cell.draw, s);
+        fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, moments, powers), row);
+      } else {
+        fill_per_query(*metric, cell.draw.entries, moments,
+                       tally.counts.metrics[s * per_query_count + per_query], row);
+        ++per_query;
+      }
+      fill_reference(references[m], row);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,125 @@
+#include "estimate/logit_statistics.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace attnscale {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// A function of one scaling's mean powers, and its gradient with respect to them.
+struct PowerFunction {
+  double value;
+  std::vector<double> gradient;  ///< of the first, second, ... power; empty where nothing varied
+};
+
+PowerFunction mean_function(const Moments& powers, const LogitPowers& place) {
+  return {place.centre + powers.mean[place.first], {1}};
+}
+
+// A mean power squared overestimates the square of its expectation by the mean's own variance.
+PowerFunction sd_function(const Moments& powers, const LogitPowers& place) {
+  if (powers.count < 2) return {kNan, {}};
+  const double mean = powers.mean[place.first];
+  const double bias =
+      powers.covariance(place.first, place.first) / static_cast<double>(powers.count);
+  const double variance = powers.mean[place.first + 1] - mean * mean + bias;
+  const double sd = std::sqrt(variance < 0 ? 0 : variance);
+  if (sd == 0) return {sd, {}};
+  return {sd, {-mean / sd, 1 / (2 * sd)}};
+}
+
+PowerFunction kurtosis_function(const Moments& powers, const LogitPowers& place) {
+  if (powers.count < 2) return {kNan, {}};
+  const double a1 = powers.mean[place.first];
+  const double a2 = powers.mean[place.first + 1];
+  const double a3 = powers.mean[place.first + 2];
+  const double a4 = powers.mean[place.first + 3];
+  const double m2 = a2 - a1 * a1;
+  const double m4 = a4 - 4 * a1 * a3 + 6 * a1 * a1 * a2 - 3 * a1 * a1 * a1 * a1;
+  if (m2 == 0) return {kNan, {}};
+  const double kurtosis = m4 / (m2 * m2);
+  // d kurtosis = d m4 / m2^2 - 2 kurtosis d m2 / m2, with d m2 = d a2 - 2 a1 d a1.
+  const double per_m4 = 1 / (m2 * m2);
+  const double per_m2 = -2 * kurtosis / m2;
+  return {kurtosis,
+          {per_m4 * (-4 * a3 + 12 * a1 * a2 - 12 * a1 * a1 * a1) + per_m2 * (-2 * a1),
+           per_m4 * 6 * a1 * a1 + per_m2, per_m4 * -4 * a1, per_m4}};
+}
+
+PowerFunction function_of(const MetricRow& metric, const Moments& powers,
+                          const LogitPowers& place) {
+  if (metric.kind == MetricKind::kLogitMean) return mean_function(powers, place);
+  if (metric.kind == MetricKind::kLogitSd) return sd_function(powers, place);
+  return kurtosis_function(powers, place);
+}
+
+// Standard error of a function of all mean powers of the group, by its gradient.
+double delta_error(const Moments& powers, const std::vector<double>& gradient) {
+  if (powers.count < 2) return kNan;
+  // What is left where the terms cancel to this share of their size is rounding: the kurtosis of
+  // scores and of scores times a constant are the same.
+  constexpr double kRounding = 1e-12;
+  double variance = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    if (gradient[i] == 0) continue;
+    for (std::size_t j = 0; j < gradient.size(); ++j) {
+      // The other powers may be a baseline's that overflowed, and 0 times NaN is NaN.
+      if (gradient[j] == 0) continue;
+      const double term = gradient[i] * gradient[j] * powers.covariance(i, j);
+      variance += term;
+      size += std::abs(term);
+    }
+  }
+  // Written so that NaN stays NaN.
+  if (variance <= kRounding * size) return 0;
+  return std::sqrt(variance / static_cast<double>(powers.count));
+}
+
+void add_gradient(const PowerFunction& function, std::size_t first, double sign,
+                  std::vector<double>& gradient) {
+  for (std::size_t i = 0; i < function.gradient.size(); ++i) {
+    gradient[first + i] += sign * function.gradient[i];
+  }
+}
+
+Estimate estimate_of(const PowerFunction& function, const Moments& powers, std::size_t first) {
+  if (function.gradient.empty()) return {function.value, 0};
+  std::vector<double> gradient(powers.dimension());
+  add_gradient(function, first, 1, gradient);
+  return {function.value, delta_error(powers, gradient)};
+}
+
+}  // namespace
+
+Estimate logit_mean(const Moments& powers, std::size_t first, double centre) {
+  return estimate_of(mean_function(powers, {first, centre}), powers, first);
+}
+
+Estimate logit_sd(const Moments& powers, std::size_t first) {
+  return estimate_of(sd_function(powers, {first, 0}), powers, first);
+}
+
+Estimate logit_kurtosis(const Moments& powers, std::size_t first) {
+  return estimate_of(kurtosis_function(powers, {first, 0}), powers, first);
+}
+
+Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place) {
+  return estimate_of(function_of(metric, powers, place), powers, place.first);
+}
+
+Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
+                        const LogitPowers& baseline) {
+  const PowerFunction own = function_of(metric, powers, scaling);
+  const PowerFunction base = function_of(metric, powers, baseline);
+  std::vector<double> gradient(powers.dimension());
+  add_gradient(own, scaling.first, 1, gradient);
+  add_gradient(base, baseline.first, -1, gradient);
+  return {own.value - base.value, delta_error(powers, gradient)};
+}
+
+}  // namespace attnscale

@@ -1,0 +1,187 @@
+#include "estimate/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscale {
+namespace {
+
+bool is_aligned(const Draw& draw) {
+  return draw.entries.alignment != 0 && aligned_of(draw.entries, draw.keys) > 0;
+}
+
+/// True where the scores of a query's keys are independent and of one normal law given the query,
+/// whose norm is chi; or cosines of independent directions where the rule has a norm. Of any number
+/// of keys.
+bool has_known_law(const Draw& draw, const ScalingRule& rule) {
+  const Entries& entries = draw.entries;
+  const bool has_norm = rule.norm != Norm::kNone;
+  // What alignment adds to all scores of a query alike changes no weight of a plain softmax; a cap
+  // bends it, and beside a sink or in a sigmoid it counts.
+  const bool forgets_shifts =
+      !has_norm && !rule.softcap && rule.weights.normaliser.kind == NormaliserKind::kSoftmax;
+  const bool of_one_law =
+      !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
+  return rule.weights.precision == Precision::kFloat64 && of_one_law &&
+         draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
+         is_centred_normal(entries.keys);
+}
+
+/// The same where weights say something: the weight of a softmax's only key is 1.
+bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
+  const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
+  return has_known_law(draw, rule) && draw.keys >= (is_sigmoid ? 1 : 2);
+}
+
+/// Spread of the scores of such a query over its norm, about what alignment adds to all of them.
+double entry_sd(const Draw& draw) {
+  const Entries& entries = draw.entries;
+  const double spread = entries.queries.sd * entries.keys.sd;
+  return entries.alignment == 0 ? spread : spread * kept_share(entries.alignment);
+}
+
+ReferenceRow row_of(const Draw& draw, const ScalingRule& rule) {
+  ReferenceRow row{draw.keys};
+  if (rule.softcap) row.softcap = *rule.softcap;
+  const Normaliser& normaliser = rule.weights.normaliser;
+  if (normaliser.kind == NormaliserKind::kSink) row.sink = normaliser.bias;
+  if (normaliser.kind == NormaliserKind::kSigmoid) row.sigmoid_bias = normaliser.bias;
+  return row;
+}
+
+/// What an RMS norm multiplies a cosine by.
+double cosine_factor(const Draw& draw, const ScalingRule& rule) {
+  return rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
+}
+
+ReferenceRequest request_of(const Draw& draw, const ScalingRule& rule) {
+  return {.d = static_cast<double>(draw.d),
+          .row = row_of(draw, rule),
+          .multiplier = multiplier_at(rule, {draw.d, draw.keys}) * cosine_factor(draw, rule),
+          .entry_sd = entry_sd(draw),
+          .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
+}
+
+/// Where logits are no multiples of the scores: moments of those of centred normal entries.
+std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
+                                           const ScalingRule& rule) {
+  if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
+  if (metric.kind == MetricKind::kLogitMean) return 0;
+  const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
+  return metric.kind == MetricKind::kLogitSd ? moments.sd : moments.kurtosis;
+}
+
+std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
+                                      const ScalingRule& rule) {
+  if (rule.weights.precision != Precision::kFloat64) return std::nullopt;
+  if (rule.softcap || rule.norm != Norm::kNone) return bent_logit_reference(metric, draw, rule);
+  const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
+  const double multiplier = multiplier_at(rule, {draw.d, draw.keys});
+  if (metric.kind == MetricKind::kLogitMean) return multiplier * score.mean;
+  if (metric.kind == MetricKind::kLogitSd) return std::abs(multiplier) * score.sd;
+  // All logits are equal where the multiplier is 0.
+  return multiplier == 0 ? std::nullopt : std::optional(score.kurtosis);
+}
+
+/// The exact mean of what the aligned keys hold, where they are all or are like the other keys. The
+/// share of the weight is theirs where all of it is the keys'; that of top keys where no two logits
+/// are equal, as the first of equals is an aligned one.
+std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
+                                    const ScalingRule& rule) {
+  const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
+  const bool are_all = aligned == draw.keys;
+  const bool has_ties =
+      draw.entries.queries.row->has_atoms || draw.entries.keys.row->has_atoms || rule.softcap;
+  const bool is_plain = rule.weights == WeightRule{};
+  const bool known = metric.is_fraction ? are_all || (is_plain && !has_ties) : is_plain;
+  if (!known || (is_aligned(draw) && !are_all)) return std::nullopt;
+  return static_cast<double>(aligned) / static_cast<double>(draw.keys);
+}
+
+std::string sentence(int count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many) +
+         " left out: together they would take more work than the exact values of one run may";
+}
+
+}  // namespace
+
+std::optional<SoftmaxReference> ExactValues::softmax_means(const ReferenceRequest& request) {
+  const double work = table_.pending_work(request);
+  if (work > left_) {
+    ++skipped_means_;
+    return std::nullopt;
+  }
+  left_ -= work;
+  return softmax_reference(table_, request);
+}
+
+std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment, const Cell& cell,
+                                                   const Scaling& scaling) {
+  std::vector<std::optional<double>> values(experiment.metrics.size());
+  if (mode_ == ReferenceMode::kOff) return values;
+  const Draw& draw = cell.draw;
+  const ScalingRule& rule = scaling.rule;
+  const bool is_known = has_exact_means(draw, rule);
+  std::optional<SoftmaxReference> means;
+  const bool wanted = std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
+                                  [](const MetricRow* metric) { return metric->exact_mean; });
+  if (wanted && is_known) {
+    means = softmax_means(request_of(draw, rule));
+    // Per cosine; the score is the product after the norm.
+    if (means) means->score_slope /= cosine_factor(draw, rule);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const MetricRow& metric = *experiment.metrics[i];
+    if (metric.kind != MetricKind::kPerQuery) {
+      values[i] = logit_reference(metric, draw, rule);
+    } else if (metric.needs == MetricNeeds::kAlignedKeys) {
+      values[i] = aligned_share(metric, draw, rule);
+    } else if (metric.exact_fraction && is_known) {
+      values[i] = metric.exact_fraction(request_of(draw, rule), experiment.saturated_above);
+    } else if (metric.exact_mean && means) {
+      values[i] = (*means).*metric.exact_mean;
+    }
+    // Infinite moments, and what double cannot hold: equal logits have no kurtosis.
+    if (values[i] && !std::isfinite(*values[i])) values[i].reset();
+  }
+  return values;
+}
+
+std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
+                                            double level) {
+  const ScalingRule& rule = scaling.rule;
+  const bool is_known = has_exact_means(cell.draw, rule) && rule.norm == Norm::kNone;
+  if (mode_ == ReferenceMode::kOff || !is_known) return std::nullopt;
+  const PowerLaw factor = power_law(rule, cell.draw.keys);
+  const CrossingRequest request{row_of(cell.draw, rule), factor.multiplier, factor.power,
+                                entry_sd(cell.draw)};
+  const double work = table_.pending_work(request);
+  if (work > left_) {
+    ++skipped_crossings_;
+    return std::nullopt;
+  }
+  const std::optional<double> d = exact_crossing(table_, request, level);
+  left_ -= work - table_.pending_work(request);
+  if (!d && is_cut_short(request)) ++cut_crossings_;
+  return d;
+}
+
+std::vector<std::string> ExactValues::warnings() const {
+  std::vector<std::string> sentences;
+  if (skipped_means_ > 0) {
+    sentences.push_back(sentence(skipped_means_, "cell and scaling has its exact means",
+                                 "cells and scalings have their exact means"));
+  }
+  if (skipped_crossings_ > 0) {
+    sentences.push_back(sentence(skipped_crossings_, "exact crossing is", "exact crossings are"));
+  }
+  if (cut_crossings_ > 0) {
+    sentences.push_back(std::to_string(cut_crossings_) +
+                        (cut_crossings_ == 1 ? " exact crossing was" : " exact crossings were") +
+                        " not found where logits are within reach of the integrals; it may lie at "
+                        "a larger d");
+  }
+  return sentences;
+}
+
+}  // namespace attnscale

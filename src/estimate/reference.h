@@ -1,0 +1,50 @@
+// Which exact values a run can have beside its estimates: from a cell, a scaling and a metric to a
+// request of theory/exact_means, within a fixed amount of work. Knows nothing of draws.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/plan.h"
+#include "theory/exact_means.h"
+
+namespace attnscale {
+
+/// Multiplications that the exact values of one run may cost: about two seconds. The lesson's cells
+/// take a four-hundredth of it.
+inline constexpr double kExactWork = 3e9;
+
+/// The exact values of one run. What one cell's value cost is shared by cells with as many keys.
+/// What would exceed the work allowed is left out, counted, and said by warnings(); which values
+/// those are depends on the order of the questions and on no clock.
+class ExactValues {
+ public:
+  /// With ReferenceMode::kOff nothing is known and nothing is computed.
+  explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), left_(work) {}
+
+  /// What the estimate of each of the experiment's metrics is an estimate of, in its order; nothing
+  /// where no exact value is known. Moments of logits are known for every law; means of softmax
+  /// metrics for centred normal entries and two keys or more.
+  std::vector<std::optional<double>> of(const Experiment& experiment, const Cell& cell,
+                                        const Scaling& scaling);
+
+  /// The real d, in the grid or out of it, at which the exact mean top weight of cells like this
+  /// one reaches the level; nothing where it is not known or never does.
+  std::optional<double> crossing(const Cell& cell, const Scaling& scaling, double level);
+
+  /// One sentence for each kind of value that was left out.
+  std::vector<std::string> warnings() const;
+
+ private:
+  std::optional<SoftmaxReference> softmax_means(const ReferenceRequest& request);
+
+  ReferenceMode mode_;
+  double left_;
+  ReferenceTable table_;
+  int skipped_means_ = 0;      ///< cells and scalings
+  int skipped_crossings_ = 0;  ///< levels
+  int cut_crossings_ = 0;      ///< levels not met before the search ended
+};
+
+}  // namespace attnscale

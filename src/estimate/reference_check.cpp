@@ -1,0 +1,202 @@
+#include "estimate/reference_check.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/math/distributions/students_t.hpp>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "estimate/stop_rule.h"
+#include "experiment/metric.h"
+#include "experiment/scaling.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::size_t kWorstShown = 5;
+
+// A standard error that does not rest on the queries themselves where these are 0 or 1: of few
+// events they may have seen none.
+double error_of(const MetricRow& metric, const ResultRow& row) {
+  if (!metric.is_fraction) return row.std_error.value_or(0);
+  const double fraction = *row.reference;
+  return std::sqrt(fraction * (1 - fraction) / static_cast<double>(row.queries));
+}
+
+double allowance(const MetricRow& metric, double reference) {
+  constexpr double kMoments = 1e-8;  // closed formulas, but under a soft-cap integrals
+  constexpr double kReference = 1e-6;
+  if (metric.kind != MetricKind::kPerQuery) return kMoments * std::abs(reference);
+  // The margin's is relative to the logits' spread, of which it is a tenth or more; what sums up
+  // sigmoids has one relative to itself.
+  if (metric.unit == "logit") return 10 * kReference * std::abs(reference);
+  return kReference * std::max(1.0, std::abs(reference));
+}
+
+double carrying(double queries, double mean, double sd) {
+  return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
+}
+
+bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
+  if (metric.kind == MetricKind::kLogitKurtosis && row.queries < kLeastForKurtosis) return false;
+  if (carrying < kLeastCarrying) return false;
+  if (error_of(metric, row) > 0) return true;
+  // What varied without an error bar has no moments for one to rest on.
+  if (!metric.is_fraction && row.status != "degenerate") return false;
+  // Nothing varied. A metric of known ends whose mean is off by this much would have; what rare
+  // scores could make large may not have been seen.
+  const bool has_ends = metric.kind == MetricKind::kPerQuery &&
+                        (metric.axis == HistogramAxis::kUnit || metric.axis == HistogramAxis::kSum);
+  if (!has_ends) return false;
+  constexpr double kSure = 100;
+  const double off = std::abs(*row.estimate - *row.reference);
+  return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
+}
+
+// |estimate - reference| beyond the reference's own error, in standard errors.
+double distance(const MetricRow& metric, const ResultRow& row) {
+  const double off = std::abs(*row.estimate - *row.reference);
+  const double beyond = std::max(0.0, off - allowance(metric, *row.reference));
+  return beyond / error_of(metric, row);
+}
+
+double bound(double carrying, std::int64_t lines) {
+  constexpr double kPerDegree = 100;
+  const boost::math::students_t distribution(std::max(1.0, carrying / kPerDegree));
+  const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
+  return boost::math::quantile(boost::math::complement(distribution, level));
+}
+
+// What cells with one kind of draw have in common.
+ResultKey without_scaling(ResultKey key) {
+  key.scaling.clear();
+  key.scaling_value.reset();
+  return key;
+}
+
+// The kurtosis of the scores of every cell.
+std::map<ResultKey, double> score_kurtoses(const Plan& plan) {
+  std::map<ResultKey, double> kurtoses;
+  for (const Cell& cell : plan.cells) {
+    const Draw& draw = cell.draw;
+    kurtoses[key_of(plan.config, cell, {})] =
+        score_moments(draw.entries, draw.d, draw.keys).kurtosis;
+  }
+  return kurtoses;
+}
+
+}  // namespace
+
+double carrying_queries(const ResultRow& row, double kurtosis) {
+  const auto queries = static_cast<double>(row.queries);
+  const MetricRow* metric = find_metric(row.metric);
+  if (metric == nullptr || !row.reference) return queries;
+  const double mean = *row.reference;
+  if (metric->kind != MetricKind::kPerQuery) {
+    if (metric->kind == MetricKind::kLogitMean) return queries;
+    // Twice the relative error of a spread is that of the mean square.
+    const double power = metric->kind == MetricKind::kLogitSd ? 2 : 1;
+    const double seen =
+        carrying(queries, mean, power * row.std_error.value_or(0) * std::sqrt(queries));
+    const double scores = queries * static_cast<double>(row.key.keys);
+    return std::isnan(kurtosis) ? seen : std::min(seen, scores / kurtosis);
+  }
+  const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
+  const double from_zero = carrying(queries, mean, sd);
+  const bool ends_at_one = metric->complement || metric->is_fraction;
+  return ends_at_one ? std::min(from_zero, carrying(queries, 1 - mean, sd)) : from_zero;
+}
+
+LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows) {
+  const auto kurtoses = score_kurtoses(plan);
+  LineCheck check;
+  for (const ResultRow& row : rows) {
+    const MetricRow* metric = find_metric(row.metric);
+    if (metric == nullptr || !row.reference || !row.estimate) continue;
+    ++check.lines;
+    const auto kurtosis = kurtoses.find(without_scaling(row.key));
+    const double carrying =
+        carrying_queries(row, kurtosis == kurtoses.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                         : kurtosis->second);
+    const CheckedLine line{row, carrying, distance(*metric, row), 0};
+    if (decides(*metric, row, carrying)) {
+      check.worst.push_back(line);
+      continue;
+    }
+    ++check.undecided;
+    const bool has_error = row.std_error.value_or(0) > 0;
+    if (metric->kind == MetricKind::kPerQuery || !has_error || line.distance <= kMisjudged)
+      continue;
+    ++check.misjudged;
+    if (!check.most_misjudged || line.distance > check.most_misjudged->distance) {
+      check.most_misjudged = line;
+    }
+  }
+  for (CheckedLine& line : check.worst) {
+    line.bound = bound(line.carrying, check.lines - check.undecided);
+    if (line.distance > line.bound) ++check.beyond;
+  }
+  std::stable_sort(check.worst.begin(), check.worst.end(), [](const auto& a, const auto& b) {
+    return a.distance / a.bound > b.distance / b.bound;
+  });
+  if (check.worst.size() > kWorstShown) check.worst.resize(kWorstShown);
+  return check;
+}
+
+std::string describe_line(const ResultRow& row) {
+  std::string text = row.metric + " of " + row.key.experiment;
+  if (row.key.d) text += " at d=" + std::to_string(*row.key.d);
+  text += " keys=" + std::to_string(row.key.keys);
+  if (!row.key.entries.empty()) {
+    text += " (" + describe_named(row.key.entries, row.key.entries_value) + ")";
+  }
+  return text + " under " + describe_named(row.key.scaling, row.key.scaling_value);
+}
+
+std::string describe_named(const std::string& name, std::optional<double> value) {
+  if (!value) return name;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), *value).ptr;
+  return name + " " + std::string(text.data(), end);
+}
+
+std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {
+  const auto& target = experiment.stop;
+  const std::string found = "has " + std::to_string(row.queries) + " queries; the config asks for ";
+  if (!target) {
+    return row.queries == cell.queries ? "" : found + std::to_string(cell.queries);
+  }
+  if (!can_end_with(cell, *target, row.queries)) {
+    return found + std::to_string(cell.queries) + ", or for those of a look at its target";
+  }
+  if (row.status == "max_queries" && row.queries != cell.queries) {
+    return found + std::to_string(cell.queries) + " where the target is not met";
+  }
+  return "";
+}
+
+std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d) {
+  constexpr double kRounding = 1e-12;
+  const auto size = static_cast<double>(d);
+  std::vector<std::string> faults;
+  for (const Scaling& scaling : experiment.scalings) {
+    double named = 1;
+    if (scaling.name == "div_sqrt_d") {
+      named = 1 / std::sqrt(size);
+    } else if (scaling.name == "div_d") {
+      named = 1 / size;
+    } else if (scaling.name != "none") {
+      continue;
+    }
+    const double used = multiplier_at(scaling.rule, {d, 1});
+    if (std::abs(used - named) <= kRounding * named) continue;
+    faults.push_back("the scaling " + scaling.name + " of " + experiment.name +
+                     " multiplies scores by " + std::to_string(used) +
+                     " at d=" + std::to_string(d) + ", its name says " + std::to_string(named));
+  }
+  return faults;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,92 @@
+#include "estimate/stop_rule.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "estimate/interval.h"
+#include "estimate/logit_statistics.h"
+
+namespace attnscale {
+namespace {
+
+bool is_about(const PrecisionTarget& target, const std::string& scaling) {
+  return !target.scaling || *target.scaling == scaling;
+}
+
+// Estimate of the target's metric under one scaling.
+Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
+                         std::size_t scaling) {
+  const MetricRow& metric = *experiment.stop->metric;
+  const Moments& values = moments[group_of(experiment, scaling, metric)];
+  if (metric.kind != MetricKind::kPerQuery) {
+    return logit_statistic(metric, values, own_powers(experiment, cell.draw, scaling));
+  }
+  if (values.count < 2) return {values.mean[0], std::numeric_limits<double>::quiet_NaN()};
+  return {values.mean[0], std::sqrt(values.covariance(0, 0) / static_cast<double>(values.count))};
+}
+
+double half_width(const PrecisionTarget& target, const Estimate& estimate, std::int64_t queries) {
+  if (target.metric->is_fraction) {
+    const Interval interval =
+        fraction_interval(estimate.value, queries, (1 - target.confidence) / 2);
+    return (interval.high - interval.low) / 2;
+  }
+  return student_quantile(queries, target.confidence) * estimate.std_error;
+}
+
+bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
+            std::size_t scaling) {
+  const PrecisionTarget& target = *experiment.stop;
+  const Estimate estimate = estimate_metric(experiment, cell, moments, scaling);
+  if (!std::isfinite(estimate.value)) return false;
+  // A fraction of 0 or 1 has an interval all the same.
+  if (!target.metric->is_fraction && !(estimate.std_error > 0)) return false;
+  const double allowed = target.absolute_error ? *target.absolute_error
+                                               : *target.relative_error * std::abs(estimate.value);
+  return half_width(target, estimate, moments[0].count) <= allowed;
+}
+
+}  // namespace
+
+std::int64_t look_from(const Cell& cell, const PrecisionTarget& target, std::int64_t blocks) {
+  const std::int64_t least = (target.min_queries - 1) / cell.block_queries + 1;
+  const auto wanted = static_cast<std::uint64_t>(std::max({blocks, least, std::int64_t{1}}));
+  return std::min(static_cast<std::int64_t>(std::bit_ceil(wanted)), cell.blocks);
+}
+
+bool can_end_with(const Cell& cell, const PrecisionTarget& target, std::int64_t queries) {
+  if (queries == cell.queries) return true;
+  const std::int64_t blocks = queries / cell.block_queries;
+  return queries > 0 && queries < cell.queries && queries % cell.block_queries == 0 &&
+         look_from(cell, target, blocks) == blocks;
+}
+
+bool meets_target(const Experiment& experiment, const Cell& cell, const CellMoments& moments) {
+  for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
+    const bool counts = is_about(*experiment.stop, experiment.scalings[s].name);
+    if (counts && !is_met(experiment, cell, moments, s)) return false;
+  }
+  return true;
+}
+
+void mark_target(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
+                 std::vector<ResultRow>& rows) {
+  if (!experiment.stop) return;
+  const std::size_t metrics = experiment.metrics.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool counts = rows[i].metric == experiment.stop->metric->name &&
+                        is_about(*experiment.stop, rows[i].key.scaling);
+    if (!counts || rows[i].status != "ok") continue;
+    rows[i].status = is_met(experiment, cell, moments, i / metrics) ? "converged" : "max_queries";
+  }
+}
+
+bool misses_target(const Experiment& experiment, const ResultRow& row) {
+  return experiment.stop && row.metric == experiment.stop->metric->name &&
+         is_about(*experiment.stop, row.key.scaling) && row.status != "converged";
+}
+
+}  // namespace attnscale

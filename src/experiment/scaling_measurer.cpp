@@ -1,0 +1,202 @@
+#include "experiment/scaling_measurer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiment/expected_logits.h"
+
+namespace attnscale {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// True where running sums of a softmax in float64 say what the weights are.
+bool is_plain_softmax(const WeightRule& rule) {
+  return rule.precision == Precision::kFloat64 && rule.normaliser.kind != NormaliserKind::kSigmoid;
+}
+
+double sink_logit(const Normaliser& normaliser) {
+  return normaliser.kind == NormaliserKind::kSink ? normaliser.bias
+                                                  : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
+  std::vector<const MetricRow*> metrics;
+  std::copy_if(experiment.metrics.begin(), experiment.metrics.end(), std::back_inserter(metrics),
+               [](const MetricRow* row) { return row->kind == MetricKind::kPerQuery; });
+  return metrics;
+}
+
+int logit_powers(const Experiment& experiment) {
+  int powers = 0;
+  for (const MetricRow* row : experiment.metrics) {
+    if (row->kind == MetricKind::kPerQuery) continue;
+    powers = std::max(powers, row->kind == MetricKind::kLogitKurtosis ? 4 : 2);
+  }
+  return powers;
+}
+
+bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule) {
+  if (metric.kind != MetricKind::kPerQuery) return false;
+  return !is_plain_softmax(rule.weights) || !(metric.measure || metric.measure_aligned);
+}
+
+bool needs_all_logits(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.scalings, [&](const Scaling& scaling) {
+    return std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
+      return needs_all_logits(*metric, scaling.rule);
+    });
+  });
+}
+
+ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
+                                 const ScalingRule& rule)
+    : rule_(rule),
+      size_{draw.d, draw.keys},
+      saturated_above_(experiment.saturated_above),
+      metrics_(per_query_metrics(experiment)),
+      powers_(attnscale::logit_powers(experiment)),
+      centre_(logit_centre(rule, draw)) {
+  for (const MetricRow* row : metrics_) {
+    level_ = std::max(level_, row->level);
+    if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
+  }
+}
+
+void ScalingMeasurer::add_tile(const ScoreTile& tile) {
+  if (tile.first_key == 0) {
+    softmax_.start(tile.queries, level_);
+    aligned_.start(tile.queries, SoftmaxLevel::kWeights);
+    power_sums_.start(tile.queries, powers_);
+    hidden_overflows_.assign(may_hide_overflow(rule_) ? static_cast<std::size_t>(tile.queries) : 0,
+                             false);
+  }
+  if (may_hide_overflow(rule_)) note_hidden_overflows(tile);
+  logits_.resize(tile.scores.size());
+  apply_scaling(rule_, size_, {tile.scores, tile.squared_query_norms, tile.squared_key_norms},
+                logits_);
+  softmax_.add_keys(logits_, tile.keys);
+  const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
+  if (aligned > 0) aligned_.add_keys(logits_, aligned);
+  power_sums_.add_keys(logits_, tile.keys, centre_);
+}
+
+void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& columns) {
+  softmax_.finish(sink_logit(rule_.weights.normaliser));
+  fill_contexts();
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    if (!needs_all_logits(*metrics_[m], rule_)) measure_sums(m, columns);
+  }
+  for (std::size_t k = 0; k < columns.logit_powers.size(); ++k) {
+    const std::span<double> column = columns.logit_powers[k];
+    for (std::int64_t i = 0; i < std::ssize(column); ++i) {
+      column[static_cast<std::size_t>(i)] = power_sums_.mean(k, i);
+    }
+  }
+  for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
+    if (!overflowed(i)) continue;
+    const auto place = static_cast<std::size_t>(i);
+    for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (!metrics_[m]->takes_nonfinite) columns.metrics[m][place] = kNan;
+      if (metrics_[m]->complement) columns.complements[m][place] = kNan;
+    }
+    for (const std::span<double> column : columns.logit_powers) column[place] = kNan;
+  }
+  if (std::ranges::any_of(metrics_,
+                          [&](const MetricRow* row) { return needs_all_logits(*row, rule_); })) {
+    measure_all_logits(scores, columns);
+  }
+}
+
+// Logits before the soft-cap bends them, which would show what it hides.
+void ScalingMeasurer::note_hidden_overflows(const ScoreTile& tile) {
+  uncapped_.resize(tile.scores.size());
+  apply_scaling(uncapped(rule_), size_,
+                {tile.scores, tile.squared_query_norms, tile.squared_key_norms}, uncapped_);
+  const auto stride = static_cast<std::size_t>(padded(tile.queries));
+  for (std::size_t start = 0; start < uncapped_.size(); start += stride) {
+    for (std::size_t query = 0; query < hidden_overflows_.size(); ++query) {
+      if (!std::isfinite(uncapped_[start + query])) hidden_overflows_[query] = true;
+    }
+  }
+}
+
+bool ScalingMeasurer::overflowed(std::int64_t query) const {
+  return !is_finite(softmax_.query(query)) ||
+         (!hidden_overflows_.empty() && hidden_overflows_[static_cast<std::size_t>(query)]);
+}
+
+// One context for all queries, or one for each where a soft-cap makes them differ.
+void ScalingMeasurer::fill_contexts() {
+  contexts_.clear();
+  const std::int64_t different = rule_.softcap ? softmax_.queries() : 1;
+  for (std::int64_t i = 0; i < different; ++i) {
+    contexts_.push_back({logit_per_score(rule_, size_, softmax_.query(i).top), saturated_above_});
+  }
+}
+
+void ScalingMeasurer::measure_sums(std::size_t metric, const GroupColumns& columns) const {
+  const MetricRow& row = *metrics_[metric];
+  const std::span<double> column = columns.metrics[metric];
+  if (row.measure_aligned) {
+    for (std::int64_t i = 0; i < std::ssize(column); ++i) {
+      column[static_cast<std::size_t>(i)] =
+          row.measure_aligned(softmax_.query(i), aligned_.query(i));
+    }
+  } else if (rule_.softcap) {
+    row.measure(softmax_, contexts_, column);
+  } else {
+    row.measure(softmax_, contexts_.front(), column);
+  }
+  if (row.complement) row.complement(softmax_, contexts_.front(), columns.complements[metric]);
+}
+
+void ScalingMeasurer::measure_all_logits(const Scores& scores, const GroupColumns& columns) {
+  for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
+    weigh_query(scores, i);
+    const auto place = static_cast<std::size_t>(i);
+    const QueryContext& context = contexts_[rule_.softcap ? place : 0];
+    for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      const MetricRow& row = *metrics_[m];
+      if (!needs_all_logits(row, rule_)) continue;
+      columns.metrics[m][place] = measure_weights(row, weights_, context);
+      if (!row.complement) continue;
+      columns.complements[m][place] =
+          weights_.overflowed() ? kNan : row.complement_of_weights(weights_, context);
+    }
+  }
+}
+
+// One query's column of what is laid out key by key.
+void ScalingMeasurer::weigh_query(const Scores& scores, std::int64_t query) {
+  const auto keys = static_cast<std::size_t>(size_.keys);
+  const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
+  const auto column_of = [&](std::span<const double> numbers, std::vector<double>& column) {
+    column.resize(keys);
+    for (std::size_t key = 0; key < keys; ++key) {
+      column[key] = numbers[key * stride + static_cast<std::size_t>(query)];
+    }
+  };
+  const bool has_them = logits_.size() == keys * stride;  // one tile was all of the group
+  if (has_them) {
+    column_of(logits_, query_logits_);
+  } else {
+    column_of(scores.scores, query_scores_);
+    Scores column{query_scores_};
+    if (needs_norms(rule_)) {
+      column_of(scores.squared_key_norms, query_key_norms_);
+      column.squared_query_norms =
+          scores.squared_query_norms.subspan(static_cast<std::size_t>(query), 1);
+      column.squared_key_norms = query_key_norms_;
+    }
+    query_logits_.resize(keys);
+    apply_scaling(rule_, size_, column, query_logits_);
+  }
+  weights_.weigh(query_logits_, rule_.weights, aligned_keys_);
+  if (overflowed(query)) weights_.mark_overflow();
+}
+
+}  // namespace attnscale

@@ -1,0 +1,20 @@
+// The weights and outputs of given numbers, query by query, as the lesson's worked examples print
+// them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "experiment/result_row.h"
+#include "report/screen_table.h"
+
+namespace attnscale {
+
+/// One table per experiment, head and query: scaling, key, score, logit, weight, slope down the
+/// keys, and a note with the output vector per scaling where there is one. Keys and queries count
+/// from 0, as in the files. Of many queries or keys the first are shown, and a note says how many
+/// more weights.csv holds.
+std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
+                                      std::span<const OutputRow> outputs);
+
+}  // namespace attnscale

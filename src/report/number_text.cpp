@@ -1,0 +1,85 @@
+#include "report/number_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace attnscale {
+namespace {
+
+constexpr double kTiny = 1e-4;
+constexpr double kHuge = 1e6;
+constexpr int kMostPlaces = 6;
+
+std::string text_of(double number, std::chars_format format, int precision) {
+  std::array<char, 400> buffer;  // the largest double has 309 digits before the point
+  const std::to_chars_result result = std::to_chars(buffer.data(), buffer.data() + buffer.size(),
+                                                    number, format, std::min(precision, 60));
+  return std::string(buffer.data(), result.ptr);
+}
+
+/// The exponent of `number` in scientific form once rounded to `digits`: 9.99 to two digits has 1.
+int decimal_exponent(double number, int digits) {
+  const std::string text = text_of(number, std::chars_format::scientific, digits - 1);
+  int exponent = 0;
+  const std::size_t start = text.find('e') + (text[text.find('e') + 1] == '+' ? 2 : 1);
+  std::from_chars(text.data() + start, text.data() + text.size(), exponent);
+  return exponent;
+}
+
+}  // namespace
+
+std::string rounded(double number, int digits) {
+  if (number == 0) return "0";
+  if (std::isnan(number)) return "nan";  // whose sign says nothing
+  if (!std::isfinite(number)) return text_of(number, std::chars_format::general, digits);
+  if (std::abs(number) < kTiny || std::abs(number) >= kHuge) {
+    return text_of(number, std::chars_format::scientific, digits - 1);
+  }
+  return with_places(number, std::max(0, digits - 1 - decimal_exponent(number, digits)));
+}
+
+std::string rounded_short(double number, int digits) {
+  std::string text = rounded(number, digits);
+  const std::size_t exponent = std::min(text.find('e'), text.size());
+  if (text.find('.') >= exponent) return text;
+  const std::string tail = text.substr(exponent);
+  text.resize(exponent);
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + tail;
+}
+
+std::string with_places(double number, int places) {
+  return text_of(number, std::chars_format::fixed, places);
+}
+
+std::string estimate_and_error(double estimate, double error) {
+  if (error == 0) return rounded_short(estimate, 6) + " +- 0";
+  const double larger = std::max(std::abs(estimate), error);
+  if (larger < kTiny || larger >= kHuge) {
+    const int exponent = decimal_exponent(larger, 2);
+    const double unit = std::pow(10.0, exponent);
+    return std::string("(") + estimate_and_error(estimate / unit, error / unit) + ")" +
+           text_of(unit, std::chars_format::scientific, 0).substr(1);
+  }
+  const int places = std::max(0, 1 - decimal_exponent(error, 2));
+  if (places <= kMostPlaces) {
+    return with_places(estimate, places) + " +- " + with_places(error, places);
+  }
+  return with_places(estimate, kMostPlaces) + " +- " +
+         text_of(error, std::chars_format::scientific, 1);
+}
+
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t first_digit = number < 0 ? 1 : 0;
+  for (std::size_t i = text.size(); i > first_digit + 3;) {
+    i -= 3;
+    text.insert(i, 1, ',');
+  }
+  return text;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,298 @@
+"""scripts/plot.py on a small run: the pictures it promises, the same bytes twice, clean errors.
+
+The fixture's means are exact values by quadrature; its intervals and quantiles are made up.
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from hashlib import sha256
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURE = ROOT / "tests" / "fixtures" / "plot"
+
+
+def plot(folder, *options):
+    return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "plot.py", folder, *options],
+                          capture_output=True, text=True)
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.run_folder = Path(scratch.name) / "run"
+        shutil.copytree(FIXTURE, self.run_folder)
+
+    def pictures(self):
+        return {path.name: path.read_bytes() for path in (self.run_folder / "figures").iterdir()}
+
+    def digests(self):
+        """To compare pictures without printing them."""
+        return {name: sha256(content).hexdigest() for name, content in self.pictures().items()}
+
+    def edit_summary(self, edit):
+        path = self.run_folder / "summary.csv"
+        path.write_text(edit(path.read_text()))
+
+    def expect_error(self, answer, *words):
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+        self.assertTrue(answer.stderr.startswith("plot.py: "), answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        for word in words:
+            self.assertIn(word, answer.stderr)
+
+    def test_draws_the_lesson_and_the_histograms_and_names_each_file(self):
+        answer = plot(self.run_folder)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        names = {f"{stem}.{kind}" for stem in ("logit_sd", "top_weight", "slope", "histogram_logit")
+                 for kind in ("svg", "png")}
+        pictures = self.pictures()
+        self.assertEqual(set(pictures), names)
+        self.assertEqual({Path(line).name for line in answer.stdout.splitlines()}, names)
+        for name, content in pictures.items():
+            if name.endswith(".png"):
+                self.assertEqual(content[:8], b"\x89PNG\r\n\x1a\n")
+                width, height = struct.unpack(">II", content[16:24])
+                self.assertGreater(min(width, height), 600, name)
+            else:
+                self.assertEqual(ElementTree.fromstring(content).tag,
+                                 "{http://www.w3.org/2000/svg}svg")
+
+    def test_the_same_csv_gives_the_same_bytes(self):
+        plot(self.run_folder, "--pdf")
+        first = self.digests()
+        shutil.rmtree(self.run_folder / "figures")
+        plot(self.run_folder, "--pdf")
+        self.assertEqual(len(first), 12)
+        self.assertEqual(self.digests(), first)
+
+    def test_another_number_gives_another_picture(self):
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()["top_weight.svg"]
+        self.edit_summary(lambda text: text.replace("t,10000,0.74822", "t,10000,0.5"))
+        answer = plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertNotEqual(self.digests()["top_weight.svg"], first)
+
+    def test_the_key_count_can_be_the_axis(self):
+        answer = plot(self.run_folder, "--metric", "slope", "--x", "keys")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(set(self.pictures()), {
+            f"slope-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
+
+    def test_the_measured_spread_can_be_the_axis(self):
+        # The spreads of the fixture stand in an experiment of their own.
+        self.edit_summary(lambda text: text.replace(",spread,", ",softmax,").replace(
+            ",1,none,,logit_sd", ",8,none,,logit_sd").replace(
+                ",1,div_sqrt_d,,logit_sd", ",8,div_sqrt_d,,logit_sd").replace(
+                    ",1,div_d,,logit_sd", ",8,div_d,,logit_sd"))
+        answer = plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(set(self.pictures()), {
+            f"top_weight-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
+        self.edit_summary(lambda text: text.replace(",logit_sd,", ",max_logit,"))
+        self.expect_error(plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd"),
+                          "no logit_sd")
+
+    def test_scalings_that_alone_vary_stand_below_each_other(self):
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")))
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling")
+        self.assertEqual(self.digests(), first)
+        self.assertEqual(set(first), {"top_weight.svg", "top_weight.png"})
+        plot(self.run_folder, "--metric", "top_weight", "--x", "d")
+        self.assertNotEqual(self.digests(), first)
+
+    def test_the_values_of_a_sweep_stand_among_scalings_that_are_not_swept(self):
+        def sweep_one(text):
+            header, *lines = [line for line in text.splitlines()
+                              if line.split(",")[5] in ("d", "64")]
+            return "\n".join([header] + [
+                line.replace(",div_d,,", f",capped,{value},") for line in lines
+                for value in ((1, 5, 50) if ",div_d,," in line else (0,))]) + "\n"
+
+        self.edit_summary(sweep_one)
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling")
+        self.assertEqual(self.digests(), first)
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if ",none,," not in line))
+        plot(self.run_folder, "--metric", "top_weight")
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "scaling_value")
+        self.assertEqual(self.digests(), first)
+
+    def test_a_law_without_a_value_has_none_in_the_name(self):
+        def in_two_laws(text):
+            header, *lines = text.splitlines()
+            return "\n".join([header, *lines, *(line.replace(",normal,,", ",student_t,5,")
+                                               for line in lines)]) + "\n"
+
+        self.edit_summary(in_two_laws)
+        answer = plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(set(self.pictures()), {
+            f"top_weight-{law}.{kind}" for kind in ("svg", "png")
+            for law in ("entries_normal", "entries_student_t-entries_value_5")})
+
+    def test_columns_in_another_order_and_new_ones_change_nothing(self):
+        plot(self.run_folder, "--metric", "slope")
+        first = self.digests()
+
+        def turn(text):
+            return "".join(",".join(["x", *reversed(line.split(","))]) + "\n"
+                           for line in text.splitlines())
+
+        self.edit_summary(turn)
+        answer = plot(self.run_folder, "--metric", "slope")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(self.digests(), first)
+
+    def test_empty_cells_are_left_out(self):
+        lines = (self.run_folder / "summary.csv").read_text().splitlines()
+        header = lines[0].split(",")
+        emptied = [header.index(name) for name in ("estimate", "std_error", "ci_low", "ci_high",
+                                                   "median", "q05", "q95", "reference", "z")]
+
+        def empty(line):
+            cells = line.split(",")
+            return ",".join("" if at in emptied else cell for at, cell in enumerate(cells))
+
+        self.edit_summary(lambda _: "\n".join(
+            [lines[0]] + [empty(line) if ",1024,8,none," in line else line for line in lines[1:]]))
+        answer = plot(self.run_folder)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_another_python_without_matplotlib_hands_over_to_the_systems_once(self):
+        bare = self.run_folder.parent / "bare"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", bare], check=True)
+        command = [bare / "bin" / "python3", "-B", ROOT / "scripts" / "plot.py", self.run_folder,
+                   "--metric", "slope"]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(len(answer.stdout.splitlines()), 2)
+        again = subprocess.run(command, capture_output=True, text=True,
+                               env={**os.environ, "ATTNSCALE_PLOT_RESTARTED": "1"})
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("bare/bin/python3 has no matplotlib", again.stderr)
+
+    def test_a_missing_folder_is_named(self):
+        self.expect_error(plot(self.run_folder / "none"), "no folder", "none")
+
+    def test_an_unfinished_run_says_how_to_finish_it(self):
+        (self.run_folder / "summary.csv").unlink()
+        self.expect_error(plot(self.run_folder), "not finished", "attnscale run")
+
+    def test_a_missing_column_is_named(self):
+        self.edit_summary(lambda text: text.replace("ci_low", "low", 1))
+        self.expect_error(plot(self.run_folder), "summary.csv", "no column ci_low")
+
+    def test_text_among_the_numbers_is_refused(self):
+        self.edit_summary(lambda text: text.replace(",10000,", ",many,", 1))
+        self.expect_error(plot(self.run_folder), "summary.csv", "many")
+
+    def test_a_file_of_a_header_alone_is_refused(self):
+        self.edit_summary(lambda text: text.splitlines()[0] + "\n")
+        self.expect_error(plot(self.run_folder), "holds no lines")
+
+    def test_an_empty_file_is_refused(self):
+        self.edit_summary(lambda _: "")
+        self.expect_error(plot(self.run_folder), "summary.csv")
+
+    def test_an_experiment_without_the_sweep_of_another_is_drawn_too(self):
+        self.edit_summary(lambda text: text.replace(",div_d,,top", ",swept,2,top").replace(
+            "fixture,0,softmax,normal,,4,", "fixture,0,plain,normal,,4,").replace(
+                ",4,8,swept,2,", ",4,8,div_d,,"))
+        answer = plot(self.run_folder, "--metric", "top_weight", "--x", "scaling_value")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertIn("top_weight-experiment_plain-d_4.svg", self.digests())
+
+    def test_the_config_beside_the_tables_names_what_is_swept(self):
+        self.edit_summary(lambda text: "".join(
+            line.replace(",div_d,,top", ",capped,2,top") for line in text.splitlines(True)
+            if line.split(",")[5] in ("d", "64")))
+        options = ("--metric", "top_weight", "--x", "scaling_value")
+        config = self.run_folder / "config.json"
+        titles = {}
+        for capped in ({"softcap": [1, 2]}, {"normaliser": {"sink": [1, 2]}}, {"gain": [1, 2]}):
+            config.write_text(json.dumps({"experiments": [
+                {"name": "softmax", "scalings": ["none", {"name": "capped", **capped}]}]}))
+            answer = plot(self.run_folder, *options)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            picture = (self.run_folder / "figures" / "top_weight.svg").read_text()
+            titles[list(capped)[0]] = picture  # matplotlib keeps each text in a comment
+        self.assertIn("<!-- softcap of capped -->", titles["softcap"])
+        self.assertIn("<!-- sink of capped -->", titles["normaliser"])
+        self.assertIn("<!-- value of the scaling -->", titles["gain"])  # of queries and of keys
+        for nonsense in ("", "[]", "{\"experiments\": 1}", "{\"experiments\": [1]}"):
+            config.write_text(nonsense)
+            answer = plot(self.run_folder, *options)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_what_is_said_of_bars_and_keys_holds(self):
+        self.edit_summary(lambda text: "".join(
+            line for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")))
+        picture = self.run_folder / "figures" / "top_weight.svg"
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("each against 8 keys, d = 64, bars: 95 % intervals -->", picture.read_text())
+        header = (self.run_folder / "summary.csv").read_text().splitlines()[0].split(",")
+        bars = {header.index("ci_low"), header.index("ci_high")}
+        self.edit_summary(lambda text: "".join(
+            line if line.startswith("run,") else ",".join(
+                "" if at in bars else cell for at, cell in enumerate(line.split(",")))
+            for line in text.splitlines(True)))
+        (self.run_folder / "config.json").write_text(json.dumps({"experiments": [
+            {"name": "softmax", "given": {"causal": True}}]}))
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("each against up to 8 keys, d = 64 -->", picture.read_text())
+
+    def test_laws_that_outnumber_the_scalings_stand_below_each_other(self):
+        def in_four_laws(text):
+            header, *lines = [line for line in text.splitlines()
+                              if line.split(",")[5] in ("d", "64")]
+            laws = (",normal,,", ",laplace,,", ",student_t,2.5,", ",student_t,5,")
+            return "\n".join([header] + [
+                line.replace(",normal,,", law) for line in lines for law in laws]) + "\n"
+
+        self.edit_summary(in_four_laws)
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertEqual(set(self.pictures()), {"top_weight.svg", "top_weight.png"})
+        picture = self.pictures()["top_weight.svg"].decode()
+        for law in ("normal", "laplace", "student_t 2.5", "student_t 5"):
+            self.assertIn(f"<!-- {law} -->", picture)
+        first = self.digests()
+        plot(self.run_folder, "--metric", "top_weight", "--x", "entries")
+        self.assertEqual(self.digests(), first)
+
+    def test_top_weights_over_more_than_two_decades_have_a_log_axis(self):
+        picture = self.run_folder / "figures" / "top_weight.svg"
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertIn("<!-- 0.0 -->", picture.read_text())
+        self.edit_summary(lambda text: text.replace(",4,8,div_d,,top_weight,10000,0.",
+                                                    ",4,8,div_d,,top_weight,10000,0.00"))
+        plot(self.run_folder, "--metric", "top_weight")
+        self.assertNotIn("<!-- 0.0 -->", picture.read_text())
+        self.assertIn("<!-- 0.01 -->", picture.read_text())
+
+    def test_an_unknown_metric_is_answered_with_those_there_are(self):
+        self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
+                          "logit_sd, top_weight, slope")
+
+    def test_an_axis_the_run_lacks_is_refused(self):
+        self.expect_error(plot(self.run_folder, "--x", "scaling_value"), "scaling_value")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,344 @@
+// Every way a config can be wrong is told with line, column, JSON Pointer, what was found and what
+// to write instead.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "config/user_error.h"
+#include "support/refused_configs.h"
+#include "support/scratch_folder.h"
+
+namespace attnscale {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(ConfigErrors, NameTheFirstThingThatIsNotJson) {
+  expect_refused({
+      {"@", "", {"empty"}},
+      {"@ \n\n", "", {"empty"}},
+      {"{@", "", {"ends too early", "or }", "line 1, column 1"}},
+      {"{\n \"name\": \"a\",\n@}", "", {"a comma before }; remove it"}},
+      {"{\"name\": [1,@]}", "", {"a comma before ]; remove it"}},
+      {"[1,@,2]", "", {"two commas"}},
+      {"{\"name\": \"a\"\n  @\"seed\": 1}", "", {"a comma is missing"}},
+      {"{\"name\" @\"a\"}", "", {"a colon is missing"}},
+      {"{@'name': \"a\"}", "", {"double quotes"}},
+      {"{@name: \"a\"}", "", {"found name", "double quotes"}},
+      {"{\"name\": @NaN}", "", {"found NaN"}},
+      {"{\"name\": @True}", "", {"found True"}},
+      {"{\"name\": @truely}", "", {"found truely"}},
+      {"{\"seed\": @01}", "", {"found 01", "not a JSON number"}},
+      {"{\"seed\": @1.5.2}", "", {"found 1.5.2", "not a JSON number"}},
+      {"{\"seed\": @.5}", "", {"found .5", "not a JSON number"}},
+      {"{\"seed\": @1e999}", "", {"1e999 is too large"}},
+      {"{\"name\": @\"a}", "", {"not closed"}},
+      {"{\"name\": @\"a\n\"}", "", {"not closed on its line"}},
+      {"{\"name\": \"a@\\q\"}", "", {"unknown escape \\q"}},
+      {"{\"name\": \"a@\\u12g4\"}", "", {"four hexadecimal digits"}},
+      {"{\"name\": \"a@\tb\"}", "", {"control character", "0x09"}},
+      {"{\"name\": @\"\xff\"}", "", {"not valid UTF-8"}},
+      {"{\"name\": @\"\\ud800\"}", "", {"\\u pair"}},
+      {"{\"name\": [1@}", "", {"found }; expected a comma or ]", "list that begins"}},
+      {"{\"name\": \"a\"} @x", "", {"behind the end"}},
+      {"{\"name\": \"a\" @/* b}", "", {"comment is not closed"}},
+      {"@\xEF\xBB\xBF{}", "", {"byte order mark", "UTF-8 without"}},
+      {"@\xFF\xFE{", "", {"UTF-16"}},
+  });
+}
+
+TEST(ConfigErrors, RefuseAByteOfZeroAndWhatFollowsIt) {
+  EXPECT_THAT(message_of(experiment("{\"d\": 4}") + std::string("\0x", 2)), HasSubstr("NUL"));
+}
+
+TEST(ConfigErrors, RefuseDeepNestingBeforeItHurts) {
+  expect_refused({{std::string(64, '[') + "@" + std::string(100'000, '['), "", {"more than 64"}}});
+}
+
+TEST(ConfigErrors, CountColumnsInCharacters) {
+  EXPECT_THAT(message_of("{\"description\": \"d\xC3\xA9j\xC3\xA0\", \"nam\": 1}"),
+              StartsWith("bad.json:1:25: /nam: "));
+}
+
+TEST(ConfigErrors, NameWrongKeysAndTypesAtTheTop) {
+  const std::string rest = ", \"name\": \"a\", \"experiments\": [{\"d\": 4}]}";
+  expect_refused({
+      {"@[]", "", {"found an empty list", "expected an object", "experiments"}},
+      {"@{\"experiments\": [{\"d\": 4}]}", "", {"\"name\" is missing"}},
+      {"@{\"name\": \"a\"}", "", {"\"experiments\" is missing"}},
+      {"{@\"sead\": 1" + rest, "/sead", {"unknown key \"sead\"", "did you mean \"seed\"?"}},
+      {"{@\"zzz\": 1" + rest, "/zzz", {"unknown key \"zzz\"", "Allowed: $schema, name"}},
+      {"{\"seed\": 1, @\"seed\": 2" + rest, "/seed", {"duplicate key \"seed\"", "line 1"}},
+      {"{\"seed\": @-1" + rest, "/seed", {"found -1", "from 0 to 9007199254740991"}},
+      {"{\"seed\": @9007199254740991.4" + rest, "/seed", {"found 9007199254740991.4"}},
+      {"{\"seed\": @1e-400" + rest, "/seed", {"found 1e-400", "an integer"}},
+      {"{\"seed\": @12.5e0" + rest, "/seed", {"found 12.5e0", "an integer"}},
+      {"{\"seed\": @9007199254740992" + rest, "/seed", {"found 9007199254740992"}},
+      {"{\"seed\": @99999999999999999999999" + rest, "/seed", {"found 99999999999999999999999"}},
+      {"{\"seed\": @0.5" + rest, "/seed", {"found 0.5", "an integer"}},
+      {"{\"seed\": @true" + rest, "/seed", {"found true", "an integer"}},
+      {"{\"seed\": @\"1\"" + rest, "/seed", {"found \"1\"", "an integer"}},
+      {"{\"seed\": @null" + rest, "/seed", {"found null", "an integer"}},
+      {"{\"sampler\": @\"bost\"" + rest, "/sampler", {"did you mean \"boost\"?"}},
+      {"{\"reference\": @\"of\"" + rest, "/reference", {"\"off\"", "Allowed: auto, off"}},
+      {"{\"reference\": @false" + rest, "/reference", {"found false", "auto, off"}},
+      {"{\"description\": @[\"a\"]" + rest, "/description", {"found a list", "a text"}},
+      {"{\"$schema\": @1" + rest, "/$schema", {"found 1", "a text"}},
+      {"{\"name\": @\"a b\", \"experiments\": []}", "/name", {"found \"a b\"", "letters"}},
+      {"{\"name\": @\"../a\", \"experiments\": []}", "/name", {"found \"../a\""}},
+      {"{\"name\": @\"\xC3\xA9t\xC3\xA9\", \"experiments\": []}", "/name", {"a-z"}},
+      {"{\"name\": \"a\", \"experiments\": @[]}", "/experiments", {"an empty list"}},
+      {"{\"name\": \"a\", \"experiments\": @{\"d\": 4}}", "/experiments", {"an object", "a list"}},
+  });
+}
+
+TEST(ConfigErrors, NameWrongNumbersOfAnExperiment) {
+  const std::string at = "/experiments/0/";
+  expect_refused({
+      {experiment("@{\"keys\": 8}"), "/experiments/0", {"\"d\" is missing", "Head size"}},
+      {experiment("@4"), "/experiments/0", {"found 4", "an object"}},
+      {experiment("{\"d\": 4, @\"qeries\": 1}"), at + "qeries", {"did you mean \"queries\"?"}},
+      {experiment("{\"d\": 4, @\"d\": 8}"), at + "d", {"duplicate key \"d\""}},
+      {experiment("{\"d\": @3.9}"),
+       at + "d",
+       {"found 3.9", "an integer from 1", "the limit of the sampler"}},
+      {experiment("{\"d\": @-5}"), at + "d", {"found -5"}},
+      {experiment("{\"d\": @true}"), at + "d", {"found true"}},
+      {experiment("{\"d\": @\"4\"}"), at + "d", {"found \"4\"", "a list", "a range"}},
+      {experiment("{\"d\": @[]}"), at + "d", {"found an empty list"}},
+      {experiment("{\"d\": [4, @4.0]}"), at + "d/1", {"found 4.0 a second time"}},
+      {experiment("{\"d\": [4, @[8]]}"), at + "d/1", {"found a list"}},
+      {experiment("{\"sampler\": \"boost\", \"d\": @2000000}"),
+       at + "d",
+       {"to 1048576 (the limit of the sampler \"boost\")"}},
+      {experiment("{\"d\": @{\"from\": 4}}"), at + "d", {"\"to\" is missing"}},
+      {experiment("{\"d\": @{\"from\": 4, \"to\": 8}}"), at + "d", {"exactly one"}},
+      {experiment("{\"d\": @{\"from\": 4, \"to\": 8, \"step\": 1, \"times\": 2}}"),
+       at + "d",
+       {"both \"times\" and \"step\""}},
+      {experiment("{\"d\": {\"from\": 4, \"to\": 8, @\"tims\": 2}}"),
+       at + "d/tims",
+       {"did you mean \"times\"?"}},
+      {experiment("{\"d\": {\"from\": 4, \"to\": 8, \"times\": @1.5}}"),
+       at + "d/times",
+       {"found 1.5", "an integer"}},
+      {experiment("{\"d\": {\"from\": 4, \"to\": 8, \"times\": @1}}"),
+       at + "d/times",
+       {"found 1;", "above 1"}},
+      {experiment("{\"d\": @{\"from\": 8, \"to\": 4, \"step\": 1}}"), at + "d", {"from 8 to 4"}},
+      {experiment("{\"d\": {\"from\": 4, \"to\": 8, \"step\": @0}}"), at + "d/step", {"found 0"}},
+      {experiment("{\"d\": {\"from\": @0, \"to\": 8, \"step\": 1}}"), at + "d/from", {"found 0"}},
+      {experiment("{\"d\": @{\"from\": 1, \"to\": 60000, \"step\": 1}}"),
+       at + "d",
+       {"at most 10000"}},
+      {experiment("{\"d\": 4, \"keys\": @0}"), at + "keys", {"found 0", "from 1"}},
+      {experiment("{\"d\": 4, \"queries\": @2e15}"), at + "queries", {"to 1000000000000000"}},
+      {experiment("{\"d\": 4, \"saturated_above\": @1}"),
+       at + "saturated_above",
+       {"above 0 and below 1"}},
+      {experiment("{\"d\": 4, \"queries\": 10, \"samples\": @11}"),
+       at + "samples",
+       {"at most the number of queries, 10"}},
+      {experiment("{\"d\": 4, \"queries\": 1e9, \"samples\": @1e9}"),
+       at + "samples",
+       {"3000000000 lines", "bytes", "allowed are 10000000"}},
+  });
+}
+
+TEST(ConfigErrors, SayWhatALawNeeds) {
+  const std::string at = "/experiments/0/entries";
+  expect_refused({
+      {experiment(R"({"d": 4, "entries": @"student_t"})"),
+       at,
+       {"needs a number; write {\"law\": \"student_t\", \"nu\": ...}"}},
+      {experiment(R"({"d": 4, "entries": @"outlier"})"),
+       at,
+       {"write {\"law\": \"outlier\", \"p\": ..., \"outlier_sd\": ...}"}},
+      {experiment(R"({"d": 4, "entries": @{"law": "student_t"}})"),
+       at,
+       {"needs the key \"nu\"", "degrees of freedom"}},
+      {experiment(R"({"d": 4, "entries": {"law": "student_t", "nu": @2}})"),
+       at + "/nu",
+       {"found 2", "a number above 2", "the spread is infinite", "write more than 2, such as 2.1"}},
+      {experiment(R"({"d": 4, "entries": {"law": "sparse", "p": @0}})"),
+       at + "/p",
+       {"above 0 and at most 1"}},
+      {experiment(R"({"d": 4, "entries": {"law": "laplace", @"nu": 5}})"),
+       at + "/nu",
+       {"unknown key \"nu\""}},
+      {experiment(R"({"d": 4, "entries": @{"keys": "normal"}})"),
+       at,
+       {"\"queries\" is missing", "{\"queries\": \"rademacher\", \"keys\": \"normal\"}"}},
+      {experiment(R"({"d": 4, "entries": {"queries": "normal", "keys": "normal", "sd": @2}})"),
+       at + "/sd",
+       {"does not go with \"queries\" and \"keys\"", "write it inside them"}},
+      {experiment(R"({"d": 4, "entries": {"queries": {"law": "student_t", "nu": @1},
+                                          "keys": "normal"}})"),
+       at + "/queries/nu",
+       {"above 2"}},
+      {experiment(R"({"d": 4, "entries": {"queries": {@"name": "x"}, "keys": "normal"}})"),
+       at + "/queries/name",
+       {"unknown key \"name\""}},
+  });
+}
+
+TEST(ConfigErrors, SayHowManyKeysCanBeAligned) {
+  const std::string at = "/experiments/0/entries";
+  expect_refused({
+      {experiment(R"({"d": 4, "keys": [2, 8], "entries": @{"alignment": 0.5, "aligned_keys": 3}})"),
+       at,
+       {"3 aligned keys, but a query has only 2 keys"}},
+      {experiment(R"({"d": 4, "entries": {"alignment": @-1.01}})"),
+       at + "/alignment",
+       {"a number from -1 to 1"}},
+      {experiment(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": @0}})"),
+       at + "/aligned_keys",
+       {"an integer from 1"}},
+      {experiment(R"({"d": 4, "keys": 8, "metrics": [@"aligned_top"]})"),
+       "/experiments/0/metrics/0",
+       {"needs to know which keys are aligned", "{\"alignment\": 0.3, \"aligned_keys\": 1}"}},
+      {experiment(R"({"given": {"scores": [[1, 2]]}, "metrics": [@"aligned_weight"]})"),
+       "/experiments/0/metrics/0",
+       {"does not go with \"given\""}},
+  });
+}
+
+TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
+  const std::string at = "/experiments/0/";
+  expect_refused({
+      {experiment("{\"d\": 4, \"metrics\": [@\"top_wieght\"]}"),
+       at + "metrics/0",
+       {"unknown metric \"top_wieght\"; did you mean \"top_weight\"?",
+        "Allowed: logit_mean, logit_sd"}},
+      {experiment("{\"d\": 4, \"metrics\": @\"slope\"}"), at + "metrics", {"\"all\""}},
+      {experiment("{\"d\": 4, \"metrics\": @[]}"), at + "metrics", {"an empty list"}},
+      {experiment("{\"d\": 4, \"metrics\": [\"slope\", @\"slope\"]}"),
+       at + "metrics/1",
+       {"a second time"}},
+      {experiment("{\"d\": 4, \"scalings\": [@\"div_sqrt\"]}"),
+       at + "scalings/0",
+       {"\"div_sqrt_d\"?"}},
+      {experiment("{\"d\": 4, \"scalings\": [\"none\", @\"none\"]}"),
+       at + "scalings/1",
+       {"names must differ"}},
+      {experiment("{\"d\": 4, \"scalings\": [@{\"multiplier\": 2}]}"),
+       at + "scalings/0",
+       {"needs a \"name\""}},
+      {experiment("{\"d\": 4, \"scalings\": [{\"name\": @\"div_d\"}]}"),
+       at + "scalings/0/name",
+       {"choose another"}},
+      {experiment("{\"d\": 4, \"scalings\": [{\"name\": \"x\", @\"multiplyer\": 2}]}"),
+       at + "scalings/0/multiplyer",
+       {"did you mean \"multiplier\"?"}},
+      {experiment("{\"d\": 4, \"scalings\": [{\"name\": \"x\", \"d_power\": @\"-1\"}]}"),
+       at + "scalings/0/d_power",
+       {"a number from -8 to 8"}},
+      {experiment("{\"d\": 4, \"scalings\": [@{\"name\": \"x\", \"multiplier\": [1, 2], "
+                  "\"d_power\": [0]}]}"),
+       at + "scalings/0",
+       {"only one may be"}},
+      {experiment("{\"d\": 4, \"entries\": @\"norml\"}"),
+       at + "entries",
+       {"did you mean \"normal\"?"}},
+      {experiment("{\"d\": 4, \"entries\": {\"law\": @\"norml\"}}"),
+       at + "entries/law",
+       {"\"normal\"?"}},
+      {experiment("{\"d\": 4, \"entries\": {\"sd\": @0}}"), at + "entries/sd", {"above 0"}},
+      {experiment("{\"d\": 4, \"entries\": {@\"nu\": 5}}"),
+       at + "entries/nu",
+       {"unknown key \"nu\""}},
+      {experiment("{\"d\": 4, \"sampler\": \"direct\", \"entries\": @{\"mean\": 1}}"),
+       at + "entries",
+       {"\"direct\" has no rule for the law \"normal\" with mean 1", "vectors, boost"}},
+      {experiment("{\"d\": 4, \"entries\": [\"normal\", @{\"sd\": 1}]}"),
+       at + "entries/1",
+       {"names must differ"}},
+      {experiment(R"({"d": 4, "sampler": "direct",
+                      "entries": @{"queries": "normal", "keys": "laplace"}})"),
+       at + "entries",
+       {"queries of the law \"normal\"", "keys of the law \"laplace\"", "vectors, boost"}},
+      {experiment("{\"d\": 4, \"metrics\": [\"slope\"], \"histogram\": [@\"entropy\"]}"),
+       at + "histogram/0",
+       {"not among the metrics"}},
+      {experiment("{\"d\": 4}, {\"d\": 4, \"name\": @\"experiment_1\"}"),
+       "/experiments/1/name",
+       {"names must differ"}},
+  });
+}
+
+TEST(ConfigErrors, NameWhatIsWrongWithGivenNumbers) {
+  const std::string at = "/experiments/0/given";
+  expect_refused({
+      {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"d\": @4}"),
+       "/experiments/0/d",
+       {"does not go with \"given\""}},
+      {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"samples\": @4}"),
+       "/experiments/0/samples",
+       {"\"given\""}},
+      {experiment("@{\"given\": {\"scores\": [[1, 2]]}}"),
+       "/experiments/0",
+       {"div_sqrt_d", "\"d\" inside \"given\""}},
+      {experiment("{\"given\": @{}}"), at, {"either \"scores\"", "not a mixture"}},
+      {experiment("{\"given\": @{\"queries\": [[1]], \"keys\": [[1]], \"d\": 1}}"),
+       at,
+       {"not a mixture"}},
+      {experiment("{\"given\": @{\"queries\": [[1]]}}"), at, {"\"keys\" is missing"}},
+      {experiment("{\"given\": {\"scores\": [[1, @\"2\"]]}}"),
+       at + "/scores/0/1",
+       {"found \"2\"", "a number"}},
+      {experiment("{\"given\": {\"scores\": [@1]}}"),
+       at + "/scores/0",
+       {"found 1", "a list of numbers"}},
+      {experiment("{\"given\": {\"scores\": [[1], @[]]}}"), at + "/scores/1", {"an empty list"}},
+      {experiment("{\"given\": {\"queries\": [[1, 2], @[1]], \"keys\": [[1, 2]]}}"),
+       at + "/queries/1",
+       {"a row of 1", "expected 2"}},
+      {experiment("{\"given\": {\"queries\": [[1, 2]], \"keys\": [[1, 2], @[1, 2, 3]]}}"),
+       at + "/keys/1",
+       {"a row of 3", "expected 2"}},
+      {experiment("{\"given\": {\"queries\": [[1]], \"keys\": [[1]], \"values\": @[[1], [2]]}}"),
+       at + "/values",
+       {"found 2 rows", "1"}},
+      {experiment(
+           "{\"given\": {\"queries\": [[1]], \"keys\": [[1], [2]], \"values\": [[1], @[2, 3]]}}"),
+       at + "/values/1",
+       {"a row of 2"}},
+  });
+}
+
+TEST(ConfigErrors, SayWhatIsWrongWithAFile) {
+  const auto message = [](const std::string& file) -> std::string {
+    try {
+      load_config(file);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const ScratchFolder folder;
+  const std::string missing = (folder / "missing.json").string();
+  EXPECT_THAT(message(missing), StartsWith(missing + ": cannot be read: No such file"));
+  EXPECT_THAT(message(folder.path().string()), HasSubstr("is a folder"));
+  put(folder / "empty.json", "");
+  EXPECT_THAT(message((folder / "empty.json").string()),
+              HasSubstr("empty.json:1:1: the file is empty"));
+}
+
+TEST(ConfigErrors, AreFoundQuicklyInALargeConfig) {
+  std::string rows = "[1";
+  for (int i = 0; i < 100'000; ++i) rows += ", 0.5";
+  const std::string text = experiment("{\"given\": {\"scores\": [" + rows + ", \"x\"]]}}");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(message_of(text), HasSubstr("/experiments/0/given/scores/0/100001: found \"x\""));
+  // Twenty times the promise of 0.1 s: a sanitised build on a busy machine is that slow.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+}  // namespace
+}  // namespace attnscale

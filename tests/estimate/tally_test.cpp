@@ -1,0 +1,149 @@
+#include "estimate/tally.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/drawn_cell.h"
+
+namespace attnscale {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Two scalings, metrics top_weight (with complements) and margin (without), two logit powers.
+Experiment small_experiment() {
+  Experiment experiment = drawn_experiment("direct", 4, 8, 4);
+  experiment.scalings.pop_back();
+  experiment.metrics = metric_rows({"top_weight", "logit_sd", "margin"});
+  return experiment;
+}
+
+BlockValues small_values() {
+  BlockValues values;
+  values.queries = 4;
+  values.metrics = {{{0.5, 0.75, 0.5, 1}, {3, 1, 2, 6}}, {{0.25, 0.5, 0.5, 0.5}, {1, 1, 1, 1}}};
+  values.complements = {{{0.5, 0.25, 0.5, 1e-18}, {}}, {{0.75, 0.5, 0.5, 0.5}, {}}};
+  values.logit_powers = {{{1, 2, 3, 6}, {1, 4, 9, 36}}, {{2, 0, 1, 5}, {4, 0, 1, 25}}};
+  values.histograms = {{1, 0, 3}, {}, {0, 4, 0}, {2}};
+  return values;
+}
+
+TEST(CellMoments, StandWhereTheExperimentSaysTheyDo) {
+  const Experiment experiment = small_experiment();
+  const CellMoments moments = moments_of(small_values());
+  ASSERT_EQ(moments.size(), 6U);
+  EXPECT_EQ(logit_group(experiment, 0), 0U);
+  EXPECT_EQ(metric_group(experiment, 0, 1), 2U);
+  EXPECT_EQ(logit_group(experiment, 1), 3U);
+  EXPECT_EQ(metric_group(experiment, 1, 0), 4U);
+
+  const Moments& powers = moments[logit_group(experiment, 0)];
+  EXPECT_EQ(powers.count, 4);
+  EXPECT_EQ(powers.dimension(), 2U);
+  EXPECT_DOUBLE_EQ(powers.mean[0], 3);
+  EXPECT_DOUBLE_EQ(powers.mean[1], 12.5);
+  EXPECT_DOUBLE_EQ(powers.central_sum(0, 0), 14);
+  const Moments& margin = moments[metric_group(experiment, 0, 1)];
+  EXPECT_DOUBLE_EQ(margin.mean[0], 3);
+  EXPECT_DOUBLE_EQ(margin.central_sum(0, 0), 14);
+}
+
+TEST(CellMoments, OfALaterScalingAlsoHoldWhatItsContrastNeeds) {
+  const Experiment experiment = small_experiment();
+  const CellMoments moments = moments_of(small_values());
+  const Moments& powers = moments[logit_group(experiment, 1)];
+  ASSERT_EQ(powers.dimension(), 4U);  // the first scaling's two, then its own
+  EXPECT_DOUBLE_EQ(powers.mean[0], 3);
+  EXPECT_DOUBLE_EQ(powers.mean[2], 2);
+  EXPECT_DOUBLE_EQ(powers.central_sum(0, 2), 11);  // (-2)(0) + (-1)(-2) + (0)(-1) + (3)(3)
+  const Moments& weight = moments[metric_group(experiment, 1, 0)];
+  ASSERT_EQ(weight.dimension(), 2U);  // the metric, then its difference to the first scaling
+  EXPECT_DOUBLE_EQ(weight.mean[0], 0.4375);
+  EXPECT_DOUBLE_EQ(weight.mean[1], 0.4375 - 0.6875);
+}
+
+TEST(CellMoments, OfAnExperimentWithoutLogitsHoldMetricsAlone) {
+  Experiment experiment = small_experiment();
+  experiment.metrics = metric_rows({"slope", "margin"});
+  BlockValues values = small_values();
+  for (auto& powers : values.logit_powers) powers.clear();
+  EXPECT_EQ(moments_of(values).size(), 4U);
+  EXPECT_EQ(metric_group(experiment, 0, 0), 0U);
+  EXPECT_EQ(metric_group(experiment, 1, 1), 3U);
+}
+
+TEST(CellMoments, MergeGroupByGroup) {
+  const CellMoments once = moments_of(small_values());
+  const CellMoments twice = merge(once, once);
+  ASSERT_EQ(twice.size(), once.size());
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    EXPECT_EQ(twice[i].count, 8);
+    EXPECT_DOUBLE_EQ(twice[i].mean[0], once[i].mean[0]);
+    EXPECT_DOUBLE_EQ(twice[i].central_sum(0, 0), 2 * once[i].central_sum(0, 0));
+  }
+}
+
+TEST(CellCounts, HoldExtremesQuantilesAndHistograms) {
+  CellCounts counts;
+  counts.add(small_values());
+  ASSERT_EQ(counts.metrics.size(), 4U);
+  EXPECT_EQ(counts.metrics[0].min, 0.5);
+  EXPECT_EQ(counts.metrics[0].max, 1);
+  EXPECT_EQ(counts.metrics[0].sketch.count(), 4);
+  EXPECT_EQ(counts.metrics[0].sketch.quantile(1), 1);  // binned by the complement 1e-18
+  EXPECT_EQ(counts.metrics[1].min, 1);
+  EXPECT_EQ(counts.metrics[1].max, 6);
+  EXPECT_NEAR(*counts.metrics[1].sketch.quantile(0.75), 3, 3.0 / 128);
+  EXPECT_EQ(counts.histograms, small_values().histograms);
+}
+
+TEST(CellCounts, AreTheSameInAnyOrder) {
+  BlockValues other = small_values();
+  other.metrics[0] = {{0.9, 0.1, 0.2, 0.3}, {-5, 0, 1e9, 2}};
+  other.histograms = {{5, 5, 5}, {}, {1, 1, 1}, {0}};
+  CellCounts a;
+  a.add(small_values());
+  CellCounts b;
+  b.add(other);
+  CellCounts together;
+  together.add(other);
+  together.add(small_values());
+  CellCounts forwards = a;
+  forwards.merge(b);
+  CellCounts backwards = CellCounts{};
+  backwards.merge(b);
+  backwards.merge(a);
+  EXPECT_EQ(forwards, backwards);
+  EXPECT_EQ(forwards, together);
+  EXPECT_EQ(forwards.metrics[1].min, -5);
+  EXPECT_EQ(forwards.histograms[0], (std::vector<std::int64_t>{6, 5, 8}));
+}
+
+TEST(CellCounts, TellNoZeroFromAnother) {
+  for (const std::vector<double>& zeros : {std::vector<double>{0.0, -0.0}, {-0.0, 0.0}, {-0.0}}) {
+    BlockValues values;
+    values.queries = static_cast<std::int64_t>(zeros.size());
+    values.metrics = {{zeros}};
+    values.complements = {{{}}};
+    CellCounts counts;
+    counts.add(values);
+    EXPECT_FALSE(std::signbit(counts.metrics[0].min));
+    EXPECT_FALSE(std::signbit(counts.metrics[0].max));
+  }
+}
+
+TEST(CellCounts, LeaveOutAColumnWithSomethingThatIsNoNumber) {
+  BlockValues values = small_values();
+  values.metrics[0][1] = {3, kNan, 2, 6};
+  CellCounts counts;
+  counts.add(values);
+  EXPECT_EQ(counts.metrics[1].sketch.count(), 0);
+  EXPECT_EQ(counts.metrics[1], MetricCounts{});
+  EXPECT_EQ(counts.metrics[0].sketch.count(), 4) << "other metrics stay";
+  EXPECT_TRUE(std::isnan(moments_of(values)[2].mean[0])) << "the moments carry it";
+}
+
+}  // namespace
+}  // namespace attnscale

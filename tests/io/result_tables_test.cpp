@@ -1,0 +1,197 @@
+#include "io/result_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "io/csv_reader.h"
+#include "support/scratch_folder.h"
+
+namespace attnscale {
+namespace {
+
+constexpr const char* kSummaryHeader =
+    "run,seed,experiment,entries,entries_value,d,keys,scaling,scaling_value,metric,queries,"
+    "estimate,std_error,ci_low,ci_high,sd,min,q05,median,q95,max,reference,z,status";
+
+ResultKey key_of(std::int64_t d, const std::string& scaling) {
+  ResultKey key;
+  key.run = "try_this";
+  key.seed = 9007199254740991;
+  key.experiment = "softmax";
+  key.entries = "normal";
+  key.d = d;
+  key.keys = 8;
+  key.scaling = scaling;
+  return key;
+}
+
+ResultRow row_of(std::int64_t d, const std::string& scaling, const std::string& metric,
+                 double estimate) {
+  ResultRow row;
+  row.key = key_of(d, scaling);
+  row.metric = metric;
+  row.queries = 10000;
+  row.estimate = estimate;
+  row.status = "ok";
+  return row;
+}
+
+ResultRow full_row() {
+  ResultRow row = row_of(4, "none", "top_weight", 0.5);
+  row.key.entries_value = 5;
+  row.key.scaling_value = 30.5;
+  row.std_error = 1.0 / 3;
+  row.ci_low = 0.25;
+  row.ci_high = 0.75;
+  row.sd = 7.7e-07;
+  row.min = 0;
+  row.q05 = 0.05;
+  row.median = 0.5;
+  row.q95 = std::numeric_limits<double>::denorm_min();
+  row.max = 1;
+  row.reference = 0.125;
+  row.z = -2;
+  return row;
+}
+
+template <typename Function>
+std::string error_of(const Function& function) {
+  try {
+    function();
+    return "no error";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
+  EXPECT_EQ(to_csv(summary_table({})), std::string(kSummaryHeader) + "\n");
+  const ResultRow row = full_row();
+  EXPECT_EQ(to_csv(summary_table({&row, 1})),
+            std::string(kSummaryHeader) +
+                "\ntry_this,9007199254740991,softmax,normal,5,4,8,none,30.5,top_weight,10000,"
+                "0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0.125,-2,ok\n");
+}
+
+TEST(SummaryTable, ReadsBackExactly) {
+  const ScratchFolder folder;
+  ResultRow sparse;
+  sparse.metric = "slope";
+  sparse.status = "nonfinite";
+  const std::vector<ResultRow> rows = {full_row(), sparse};
+  put(folder / "summary.csv", to_csv(summary_table(rows)));
+  EXPECT_EQ(read_summary(folder / "summary.csv"), rows);
+}
+
+TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
+  const ScratchFolder folder;
+  const auto path = folder / "summary.csv";
+  const ResultRow row = full_row();
+  const std::string good = to_csv(summary_table({&row, 1}));
+  const auto damaged = [&](const std::string& old_text, const std::string& new_text) {
+    std::string text = good;
+    put(path, text.replace(text.find(old_text), old_text.size(), new_text));
+    return error_of([&] { read_summary(path); });
+  };
+  EXPECT_EQ(damaged(",10000,", ",1e4,"),
+            path.string() + ":2: column queries has \"1e4\" where a whole number belongs");
+  EXPECT_EQ(damaged(",10000,", ",,"),
+            path.string() + ":2: column queries has nothing where a whole number belongs");
+  EXPECT_EQ(damaged(",0.75,", ",0.75x,"),
+            path.string() + ":2: column ci_high has \"0.75x\" where a number belongs");
+  EXPECT_EQ(damaged(",0.75,", ",nan,"),
+            path.string() + ":2: column ci_high has \"nan\" where a number belongs");
+  EXPECT_THAT(damaged("std_error", "stderr"),
+              testing::StartsWith(path.string() + ":1: the columns are run,seed,"));
+  EXPECT_THAT(damaged(",ok\n", ",ok"), testing::HasSubstr(":2: the last line has no end"));
+}
+
+TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
+  std::vector<ResultRow> rows = {row_of(4, "none", "logit_sd", 2.5),
+                                 row_of(4, "none", "top_weight", 0.75),
+                                 row_of(4, "div_d", "logit_sd", 0.5)};
+  rows[0].std_error = 0.125;
+  rows[0].reference = 2;
+  rows[1].median = 0.875;
+  EXPECT_EQ(to_csv(wide_table(rows)),
+            "run,seed,experiment,entries,entries_value,d,keys,scaling,scaling_value,queries,"
+            "logit_sd,logit_sd_se,logit_sd_reference,"
+            "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
+            "try_this,9007199254740991,softmax,normal,,4,8,none,,10000,2.5,0.125,2,0.75,,,0.875\n"
+            "try_this,9007199254740991,softmax,normal,,4,8,div_d,,10000,0.5,,,,,,\n");
+}
+
+TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
+  const std::vector<ResultRow> rows = {row_of(4, "none", "slope", 0.25),
+                                       row_of(16, "none", "slope", 0.5),
+                                       row_of(4, "none", "entropy", 0.75)};
+  const Table table = wide_table(rows);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][10], Value(0.25));
+  EXPECT_EQ(table.rows[0][13], Value(0.75));
+  EXPECT_EQ(table.rows[1][10], Value(0.5));
+  EXPECT_EQ(table.rows[1][13], Value());
+}
+
+TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
+  const ScratchFolder folder;
+  CrossingRow row;
+  row.key = key_of(0, "none");
+  row.key.d.reset();
+  row.metric = "top_weight";
+  row.statistic = "mean";
+  row.level = 0.9;
+  row.d = 100.5;
+  row.d_exact = 99.58;
+  row.status = "ok";
+  const std::string text = to_csv(crossings_table({&row, 1}));
+  EXPECT_EQ(text,
+            "run,seed,experiment,entries,entries_value,keys,scaling,scaling_value,metric,"
+            "statistic,level,d,d_exact,status\n"
+            "try_this,9007199254740991,softmax,normal,,8,none,,top_weight,mean,0.9,100.5,99.58,"
+            "ok\n");
+  put(folder / "crossings.csv", text);
+  const std::vector<CrossingRow> rows = read_crossings(folder / "crossings.csv");
+  EXPECT_EQ(to_csv(crossings_table(rows)), text);
+}
+
+TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
+  ContrastRow row;
+  row.key = key_of(4, "power");
+  row.key.scaling_value = -0.25;
+  row.metric = "top_weight";
+  row.baseline = "none";
+  row.queries = 10000;
+  row.estimate = -0.5;
+  row.std_error = 0.125;
+  row.ci_low = -0.75;
+  EXPECT_EQ(to_csv(contrasts_table({&row, 1})),
+            "run,seed,experiment,entries,entries_value,d,keys,metric,scaling,scaling_value,"
+            "baseline,queries,estimate,std_error,ci_low,ci_high\n"
+            "try_this,9007199254740991,softmax,normal,,4,8,top_weight,power,-0.25,none,10000,"
+            "-0.5,0.125,-0.75,\n");
+}
+
+TEST(GivenTables, HaveTheColumnsOthersRelyOnAndReadBackExactly) {
+  const ScratchFolder folder;
+  const WeightRow weight = {"lesson", 0, 1, "none", 2, 16, 8, 0.75, 0.1875};
+  const OutputRow output = {"lesson", 0, 1, "none", 3, -0.5};
+  const std::string weights = to_csv(weights_table({&weight, 1}));
+  const std::string outputs = to_csv(outputs_table({&output, 1}));
+  EXPECT_EQ(weights,
+            "experiment,head,query,scaling,key,score,logit,weight,slope\n"
+            "lesson,0,1,none,2,16,8,0.75,0.1875\n");
+  EXPECT_EQ(outputs, "experiment,head,query,scaling,component,output\nlesson,0,1,none,3,-0.5\n");
+  put(folder / "weights.csv", weights);
+  put(folder / "outputs.csv", outputs);
+  EXPECT_EQ(to_csv(weights_table(read_weights(folder / "weights.csv"))), weights);
+  EXPECT_EQ(to_csv(outputs_table(read_outputs(folder / "outputs.csv"))), outputs);
+}
+
+}  // namespace
+}  // namespace attnscale

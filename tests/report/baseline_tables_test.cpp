@@ -1,0 +1,61 @@
+#include "report/baseline_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/result_tables.h"
+#include "io/table.h"
+#include "support/scratch_folder.h"
+
+namespace attnscale {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<BaselineRow> two_rows() {
+  BaselineRow wide;
+  wide.key = {"run", 1, "layer", "", {}, 64, 128, "none", {}};
+  wide.metric = "logit_sd";
+  wide.queries = 1536;
+  wide.estimate = 24.5;
+  wide.baseline_queries = 8192;
+  wide.baseline = 8;
+  wide.baseline_std_error = 0.01;
+  wide.ratio = 3.0625;
+  BaselineRow mean = wide;
+  mean.key.experiment = "other";
+  mean.key.scaling_value = 0.5;
+  mean.metric = "logit_mean";
+  mean.baseline = 0;
+  mean.baseline_std_error.reset();
+  mean.ratio.reset();
+  return {wide, mean};
+}
+
+TEST(BaselineTables, ShowGivenBesideRandomExperimentByExperiment) {
+  const std::vector<ScreenTable> tables = baseline_tables(two_rows());
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_THAT(tables[0].caption, testing::HasSubstr("layer: 1,536 given queries"));
+  EXPECT_THAT(tables[0].caption, testing::HasSubstr("8,192 random ones"));
+  EXPECT_THAT(tables[0].rows,
+              ElementsAre(ElementsAre("logit_sd", "none", "24.5", "8.000 +- 0.010", "3.062")));
+  EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("logit_mean", "none 0.5", "24.5", "0", "-")));
+}
+
+TEST(BaselineTables, AreReadBackAsTheyWereWritten) {
+  const std::string text = to_csv(baselines_table(two_rows()));
+  EXPECT_EQ(text,
+            "run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,estimate,"
+            "baseline_queries,baseline,baseline_std_error,ratio\n"
+            "run,1,layer,64,128,none,,logit_sd,1536,24.5,8192,8,1e-02,3.0625\n"
+            "run,1,other,64,128,none,0.5,logit_mean,1536,24.5,8192,0,,\n");
+  const ScratchFolder folder;
+  const auto path = folder.path() / "baselines.csv";
+  put(path, text);
+  const std::vector<BaselineRow> rows = read_baselines(path);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(to_csv(baselines_table(rows)), text);
+}
+
+}  // namespace
+}  // namespace attnscale

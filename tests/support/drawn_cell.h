@@ -1,0 +1,81 @@
+// One drawn experiment and its cell, measured block after block: for the tests of the science.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/estimate.h"
+#include "estimate/fold_tree.h"
+#include "estimate/tally.h"
+#include "experiment/measure_block.h"
+#include "experiment/plan.h"
+
+namespace attnscale {
+
+inline std::vector<const MetricRow*> metric_rows(const std::vector<std::string_view>& names) {
+  std::vector<const MetricRow*> rows;
+  for (const std::string_view name : names) rows.push_back(find_metric(name));
+  return rows;
+}
+
+/// Standard normal entries, scalings none, div_sqrt_d and div_d, metrics logit_sd and top_weight.
+inline Experiment drawn_experiment(std::string_view sampler, std::int64_t d, std::int64_t keys,
+                                   std::int64_t queries) {
+  const Law normal{find_law("normal"), {}, 0, 1};
+  Experiment experiment;
+  experiment.name = "drawn";
+  experiment.entries = {{"normal", {}, normal, normal}};
+  experiment.d = {d};
+  experiment.keys = {keys};
+  experiment.queries = queries;
+  experiment.sampler = find_sampler(sampler);
+  for (const char* name : {"none", "div_sqrt_d", "div_d"}) {
+    experiment.scalings.push_back(*find_scaling(name));
+  }
+  experiment.metrics = metric_rows({"logit_sd", "top_weight"});
+  return experiment;
+}
+
+inline Config config_of(const Experiment& experiment, std::uint64_t seed = 1) {
+  Config config;
+  config.name = "test";
+  config.seed = seed;
+  config.experiments = {experiment};
+  return config;
+}
+
+inline CellTally measure_cell(const Config& config, const Cell& cell) {
+  FoldTree tree;
+  CellTally tally;
+  for (std::int64_t block = 0; block < cell.blocks; ++block) {
+    const auto values =
+        measure_block(config.experiments[cell.experiment], cell, config.seed, block);
+    tree.add({0, block}, moments_of(*values));
+    tally.counts.add(*values);
+  }
+  tally.moments = tree.fold();
+  return tally;
+}
+
+/// The lines of every cell of a config.
+inline std::vector<ResultRow> run_config(const Config& config) {
+  std::vector<ResultRow> rows;
+  ExactValues exact(config.reference);
+  for (const Cell& cell : make_plan(config).cells) {
+    const auto of_cell = estimate_cell(config, cell, measure_cell(config, cell), exact);
+    rows.insert(rows.end(), of_cell.begin(), of_cell.end());
+  }
+  return rows;
+}
+
+inline const ResultRow& row_of(const std::vector<ResultRow>& rows, std::string_view scaling,
+                               std::string_view metric) {
+  for (const ResultRow& row : rows) {
+    if (row.key.scaling == scaling && row.metric == metric) return row;
+  }
+  throw std::out_of_range(std::string(scaling) + " " + std::string(metric));
+}
+
+}  // namespace attnscale
