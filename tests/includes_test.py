@@ -30,6 +30,8 @@ THIRD_PARTY = {
     "nlohmann/": r"(app/\w+|config/\w+|execution/run_identity|io/\w+)\.cpp",
     "Random123/": r"(draw/sampler|numerics/)\w*\.cpp",
     "hwy/": r"numerics/(\w+\.cpp|\w+-inl\.h|vector_targets\.h)",
+    "fmt/core.h": r".+\.cpp",
+    "fmt/": r"numerics/fmt_library\.cpp",
     "mpi.h": r"execution/executor_mpi\w*\.cpp",
 }
 GENERATED = {"build_info.h": "app/provenance.cpp"}

@@ -14,7 +14,7 @@ import unittest
 import pandas as pd
 
 ATTNSCALE = sys.argv[1]
-SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 MACHINE_FILES = {"manifest.json", "events.jsonl"}
 
 
