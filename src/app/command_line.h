@@ -13,11 +13,9 @@
 #include "config/config.h"
 #include "execution/shard.h"
 #include "report/progress.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
-
-/// How tables are printed.
-enum class TableFormat { kTable, kMarkdown, kCsv, kJson };
 
 /// What to do where the folder already holds another run.
 enum class OtherRun { kRefuse, kReplace };

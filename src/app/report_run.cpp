@@ -59,7 +59,7 @@ std::vector<std::string> formula_lines_of(const std::filesystem::path& folder) {
 std::string report_text(const Results& results, const std::vector<std::string>& formulas,
                         TableFormat format, std::size_t width) {
   ReportStyle style;
-  style.form = format == TableFormat::kMarkdown ? ReportForm::kMarkdown : ReportForm::kText;
+  style.form = format;
   style.width = width;
   style.metric_title = [](const std::string& name) {
     const MetricRow* metric = find_metric(name);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/command_line.h"
 #include "experiment/experiment.h"
 #include "experiment/result_row.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 

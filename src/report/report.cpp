@@ -7,7 +7,6 @@
 #include "report/baseline_tables.h"
 #include "report/given_tables.h"
 #include "report/lesson_answers.h"
-#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
@@ -34,7 +33,7 @@ class ReportText {
   std::string take() { return std::move(text_); }
 
  private:
-  bool markdown() const { return style_.form == ReportForm::kMarkdown; }
+  bool markdown() const { return style_.form == TableFormat::kMarkdown; }
 
   void add(const std::string& part) {
     if (!text_.empty()) text_ += "\n";
@@ -49,7 +48,7 @@ class ReportText {
 
 std::string report(const Results& run, const ReportStyle& style) {
   const std::size_t width =
-      style.form == ReportForm::kMarkdown ? std::numeric_limits<std::size_t>::max() : style.width;
+      style.form == TableFormat::kMarkdown ? std::numeric_limits<std::size_t>::max() : style.width;
   ReportText text(style);
   for (const MetricTables& part : metric_tables(run.rows, width, style.metric_title)) {
     text.add_heading(part.heading);

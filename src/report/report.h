@@ -7,14 +7,13 @@
 
 #include "io/result_tables.h"
 #include "report/metric_tables.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 
-enum class ReportForm { kText, kMarkdown };
-
 struct ReportStyle {
-  ReportForm form = ReportForm::kText;
-  std::size_t width = 100;  ///< of the screen; markdown is as wide as it is
+  TableFormat form = TableFormat::kTable;  ///< or kMarkdown
+  std::size_t width = 100;                 ///< of the screen; markdown is as wide as it is
   MetricTitle metric_title = [](const std::string& metric) { return metric; };
 };
 

@@ -8,6 +8,9 @@
 
 namespace attnscale {
 
+/// How tables are printed.
+enum class TableFormat { kTable, kMarkdown, kCsv, kJson };
+
 struct ScreenTable {
   std::string caption;  ///< above the table; none where empty
   std::vector<std::string> header;

@@ -19,7 +19,7 @@ std::string title_of(const std::string& metric) {
 }
 
 std::string text_of(const Results& run, std::size_t width = 100) {
-  return report(run, {ReportForm::kText, width, title_of});
+  return report(run, {TableFormat::kTable, width, title_of});
 }
 
 TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
@@ -153,7 +153,7 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
 
 TEST(Report, HasAMarkdownForm) {
   EXPECT_THAT(
-      report(lesson_run(), {ReportForm::kMarkdown, 20, title_of}),
+      report(lesson_run(), {TableFormat::kMarkdown, 20, title_of}),
       AllOf(testing::StartsWith("## spread: normal entries, 1 key, 10,000 queries\n\n"
                                 "spread of the logits (logit_sd): estimate +- standard error "
                                 "[exact]\n\n"
