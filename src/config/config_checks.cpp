@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "config/config_given.h"
-#include "config/config_values.h"
-#include "config/nearest_name.h"
+#include "config/join.h"
+#include "config/stop_object.h"
+#include "config/values.h"
 #include "experiment/given_scores.h"
 #include "experiment/scaling_measurer.h"
 
@@ -157,43 +158,6 @@ void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
                      ": with one key the weight is "
                      "always 1, so these metrics say nothing at keys 1: " +
                      idle + "; ask for 2 keys or more, or leave them out");
-}
-
-/// The target's metric and scaling must be measured, and its queries be within the experiment's.
-void check_stop(const JsonValue& value, const Experiment& experiment) {
-  if (!experiment.stop) return;
-  const PrecisionTarget& target = *experiment.stop;
-  const JsonValue& stop = *value.find("stop");
-  if (target.relative_error.has_value() == target.absolute_error.has_value()) {
-    refuse(stop, std::string(target.relative_error ? "both \"relative_error\" and"
-                                                   : "neither \"relative_error\" nor") +
-                     " \"absolute_error\"; expected exactly one of them, such as {\"metric\": "
-                     "\"top_weight\", \"relative_error\": 0.001}");
-  }
-  const auto& metrics = experiment.metrics;
-  if (std::find(metrics.begin(), metrics.end(), target.metric) == metrics.end()) {
-    refuse(*stop.find("metric"), quote(target.metric->name) +
-                                     " is not among the metrics of this experiment; add it there");
-  }
-  if (target.scaling) {
-    std::vector<std::string_view> names;
-    for (const Scaling& scaling : experiment.scalings) names.push_back(scaling.name);
-    if (std::find(names.begin(), names.end(), *target.scaling) == names.end()) {
-      refuse(*stop.find("scaling"),
-             unknown_name("scaling of this experiment", *target.scaling, names));
-    }
-  }
-  if (target.min_queries > experiment.queries) {
-    refuse(*stop.find("min_queries"), "found " + std::to_string(target.min_queries) +
-                                          "; expected at most the number of queries, " +
-                                          std::to_string(experiment.queries));
-  }
-  if (experiment.samples > target.min_queries) {
-    refuse(*value.find("samples"), "found " + std::to_string(experiment.samples) +
-                                       "; with \"stop\" expected at most its \"min_queries\", " +
-                                       std::to_string(target.min_queries) +
-                                       ", as a cell may stop there");
-  }
 }
 
 }  // namespace

@@ -9,24 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "config/axis.h"
 #include "experiment/experiment.h"
 #include "experiment/scaling_table.h"
 
 namespace attnscale {
-
-/// One number of the config, or several where it is a list or range.
-struct NumberAxis {
-  std::vector<double> values;
-  bool swept = false;  ///< written as a list or range
-};
-
-/// {"from": ..., "to": ..., "times": ...} or with "step".
-struct RangeDraft {
-  double from = 0;
-  double to = 0;
-  std::optional<double> times;
-  std::optional<double> step;
-};
 
 /// Numbers that are not said have no values.
 struct ScalingDraft {
@@ -76,11 +63,6 @@ struct EntriesDraft {
   NumberAxis aligned_keys;  ///< empty where it is not said
 };
 
-struct StopDraft {
-  PrecisionTarget target;
-  std::optional<std::int64_t> min_queries;
-};
-
 struct GivenDraft {
   Given numbers;
   std::optional<bool> weights;
@@ -100,10 +82,8 @@ struct ConfigDraft {
   ScalingDraft scaling;
   LawDraft law;
   EntriesDraft entries;
-  RangeDraft range;
   GivenDraft given;
   MatrixFileDraft matrix_file;
-  StopDraft stop;
   std::vector<std::string> warnings;
 };
 

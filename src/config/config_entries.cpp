@@ -4,7 +4,7 @@
 
 #include "config/config_reader.h"
 #include "config/config_sweeps.h"
-#include "config/config_values.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {

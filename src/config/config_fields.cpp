@@ -1,18 +1,16 @@
 #include "config/config_fields.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "config/config_choices.h"
 #include "config/config_landing.h"
 #include "config/config_reader.h"
+#include "config/stop_object.h"
 
 namespace attnscale {
 namespace {
 
 constexpr double kLargestSeed = 9007199254740991.0;  // 2^53 - 1, exact in every JSON reader
-constexpr double kMostQueries = 1e15;
-constexpr double kAnyNumber = std::numeric_limits<double>::max();
 
 std::vector<std::string_view> histogram_names() {
   std::vector<std::string_view> names = {"score", "logit"};
@@ -36,7 +34,6 @@ using enum FieldUse;
 std::vector<ConfigField> make_table() {
   const FieldBounds d_bounds = {1, largest_limit(&SamplerRow::max_d)};
   const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
-  const FieldBounds any = {-kAnyNumber, kAnyNumber};
   // clang-format off: a row of the table stays two or three lines.
   return {
       {kInConfig, "$schema", kText, kOptional, "", into_nothing,
@@ -158,64 +155,6 @@ std::vector<ConfigField> make_table() {
       {kInExperiment, "stop", kStop, kIfDrawn, "", land_stop,
        "How precise is enough: a cell stops there, and after so many queries at the latest."},
 
-      {kInRange, "from", kNumber, kRequired, "", into_range<&RangeDraft::from>, "First value.",
-       any},
-      {kInRange, "to", kNumber, kRequired, "", into_range<&RangeDraft::to>,
-       "No value lies behind this one.", any},
-      {kInRange,
-       "times",
-       kNumber,
-       kOptional,
-       "",
-       into_range<&RangeDraft::times>,
-       "Each value is the one before times this.",
-       {1, kAnyNumber, Ends::kLeastExcluded}},
-      {kInRange, "step", kNumber, kOptional, "", into_range<&RangeDraft::step>,
-       "Each value is the one before plus this.", any},
-
-      {kInStop,
-       "metric",
-       kChoice,
-       kRequired,
-       "",
-       into_target<&PrecisionTarget::metric>,
-       "The metric that must be precise, one of the experiment's.",
-       {},
-       {"metric", metric_names}},
-      {kInStop,
-       "relative_error",
-       kNumber,
-       kOptional,
-       "",
-       into_target<&PrecisionTarget::relative_error>,
-       "Half the width of its interval is to be at most this part of the estimate.",
-       {0, 1, Ends::kBothExcluded}},
-      {kInStop,
-       "absolute_error",
-       kNumber,
-       kOptional,
-       "",
-       into_target<&PrecisionTarget::absolute_error>,
-       "Half the width of its interval is to be at most this.",
-       {0, kAnyNumber, Ends::kLeastExcluded}},
-      {kInStop,
-       "confidence",
-       kNumber,
-       kOptional,
-       "0.95",
-       into_target<&PrecisionTarget::confidence>,
-       "Confidence of that interval.",
-       {0, 1, Ends::kBothExcluded}},
-      {kInStop, "scaling", kName, kOptional, "", into_target<&PrecisionTarget::scaling>,
-       "The scaling under which it must be precise; by default all of the experiment's."},
-      {kInStop,
-       "min_queries",
-       kInteger,
-       kOptional,
-       "",
-       into_stop<&StopDraft::min_queries>,
-       "A cell never stops with fewer queries; by default 1000, or all where there are fewer.",
-       {2, kMostQueries}},
   };
   // clang-format on
 }

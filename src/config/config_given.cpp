@@ -5,7 +5,7 @@
 
 #include "config/config_checks.h"
 #include "config/config_reader.h"
-#include "config/config_values.h"
+#include "config/values.h"
 #include "estimate/given_baseline.h"
 #include "experiment/given_scores.h"
 #include "io/matrix_file.h"
@@ -15,6 +15,23 @@ namespace attnscale {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::vector<std::vector<double>> read_rows(const JsonValue& value) {
+  expect_list(value, "rows of numbers, such as [[2, 1, 0]], or a file of them, such as \"q.npy\"");
+  std::vector<std::vector<double>> rows;
+  for (const JsonValue& row : value.items) {
+    expect_list(row, "numbers, such as [2, 1, 0]");
+    std::vector<double>& numbers = rows.emplace_back();
+    numbers.reserve(row.items.size());
+    for (const JsonValue& item : row.items) {
+      if (item.kind != JsonKind::kNumber) {
+        refuse(item, "found " + describe(item) + "; expected a number");
+      }
+      numbers.push_back(item.number);
+    }
+  }
+  return rows;
+}
 
 /// The absolute path, which must be text to stand in config.json.
 std::string absolute_text(const JsonValue& value, const fs::path& path) {

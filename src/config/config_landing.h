@@ -12,7 +12,7 @@
 #include "config/config_draft.h"
 #include "config/config_fields.h"
 #include "config/config_given.h"
-#include "config/config_values.h"
+#include "config/values.h"
 
 namespace attnscale {
 
@@ -102,10 +102,6 @@ inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraf
   draft.scaling.words.log_keys = read_boolean(value);
 }
 template <auto member>
-void into_range(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.range.*member);
-}
-template <auto member>
 void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.given.*member);
 }
@@ -121,15 +117,6 @@ template <auto member>
 void into_matrix_file(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.matrix_file.*member);
 }
-template <auto member>
-void into_stop(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.stop.*member);
-}
-template <auto member>
-void into_target(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.stop.target.*member);
-}
-
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>
 void into_axis(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

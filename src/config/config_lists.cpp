@@ -7,7 +7,8 @@
 #include "config/config_checks.h"
 #include "config/config_reader.h"
 #include "config/config_sweeps.h"
-#include "config/config_values.h"
+#include "config/stop_object.h"
+#include "config/values.h"
 #include "experiment/scaling_measurer.h"
 
 namespace attnscale {
@@ -88,13 +89,7 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
 }
 
 void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  constexpr std::int64_t kUsualLeast = 1000;
-  draft.stop = {};
-  read_object(value, FieldPlace::kInStop, draft);
-  PrecisionTarget target = std::move(draft.stop.target);
-  target.min_queries =
-      draft.stop.min_queries.value_or(std::min(kUsualLeast, draft.experiment.queries));
-  draft.experiment.stop = std::move(target);
+  draft.experiment.stop = read_stop(value, draft.experiment.queries);
 }
 
 }  // namespace attnscale

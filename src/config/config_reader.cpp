@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "config/config_checks.h"
-#include "config/config_values.h"
+#include "config/join.h"
 #include "config/nearest_name.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {
@@ -15,10 +16,6 @@ void refuse_unknown_keys(const JsonValue& object, const std::vector<std::string_
       refuse(member.place, member.value.pointer, unknown_name("key", member.name, keys));
     }
   }
-}
-
-bool is_refused_beside_given(const ConfigField& field) {
-  return field.use == FieldUse::kIfDrawn || field.use == FieldUse::kRequiredIfDrawn;
 }
 
 void land_fields(const JsonValue& object, FieldPlace place, ConfigDraft& draft) {

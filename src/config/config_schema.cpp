@@ -4,19 +4,21 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "config/axis.h"
 #include "config/config.h"
 #include "config/config_fields.h"
+#include "config/schema.h"
+#include "config/stop_object.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kNamePattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$";
-
 Json object_schema(FieldPlace place);
 
-Json reference_to(const char* definition) {
+Json json_reference_to(const char* definition) {
   return {{"$ref", std::string("#/definitions/") + definition}};
 }
 
@@ -58,7 +60,7 @@ Json choice(const ConfigField& field) {
 /// A number, a list or a range of them.
 Json axis(const char* type, const FieldBounds& bounds) {
   const Json one = bounded(type, bounds);
-  return {{"anyOf", Json::array({one, distinct_list_of(one), reference_to("range")})}};
+  return {{"anyOf", Json::array({one, distinct_list_of(one), json_reference_to("range")})}};
 }
 
 /// Laws by name alone: those without parameters.
@@ -95,7 +97,7 @@ Json value_schema(const ConfigField& field) {
     case FieldType::kText:
       return {{"type", "string"}};
     case FieldType::kName:
-      return {{"type", "string"}, {"pattern", kNamePattern}};
+      return {{"type", "string"}, {"pattern", name_pattern()}};
     case FieldType::kChoice:
       return choice(field);
     case FieldType::kBoolean:
@@ -119,30 +121,32 @@ Json value_schema(const ConfigField& field) {
       pair["maxItems"] = 2;
       Json value = list_of(one);
       value["maxItems"] = 1;
-      return {{"anyOf", Json::array({one, std::move(pair), reference_to("range"),
+      return {{"anyOf", Json::array({one, std::move(pair), json_reference_to("range"),
                                      distinct_list_of(std::move(value))})}};
     }
     case FieldType::kNormaliser:
       return normaliser(field);
     case FieldType::kScalings:
       return distinct_list_of(
-          {{"anyOf", Json::array({plain_scaling_names(), reference_to("scaling")})}});
+          {{"anyOf", Json::array({plain_scaling_names(), json_reference_to("scaling")})}});
     case FieldType::kEntries: {
-      const Json one = {{"anyOf", Json::array({plain_law_names(), reference_to("entries")})}};
+      const Json one = {{"anyOf", Json::array({plain_law_names(), json_reference_to("entries")})}};
       return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
     }
     case FieldType::kLaw:
-      return {{"anyOf", Json::array({plain_law_names(), reference_to("law")})}};
+      return {{"anyOf", Json::array({plain_law_names(), json_reference_to("law")})}};
     case FieldType::kMatrix:
       return {{"anyOf", Json::array({list_of(list_of({{"type", "number"}})),
                                      Json{{"type", "string"}, {"minLength", 1}},
-                                     reference_to("matrix_file")})}};
+                                     json_reference_to("matrix_file")})}};
     case FieldType::kGiven:
-      return reference_to("given");
+      return json_reference_to("given");
     case FieldType::kStop:
-      return reference_to("stop");
+      return json_reference_to("stop");
     case FieldType::kExperiments:
-      return list_of(reference_to("experiment"));
+      return list_of(json_reference_to("experiment"));
+    case FieldType::kOwn:
+      break;
   }
   return {};
 }
@@ -287,12 +291,6 @@ Json scaling_schema() {
   return schema;
 }
 
-Json range_schema() {
-  Json schema = object_schema(FieldPlace::kInRange);
-  schema["oneOf"] = Json::array({required({"times"}), required({"step"})});
-  return schema;
-}
-
 Json given_schema() {
   Json schema = object_schema(FieldPlace::kInGiven);
   Json scores = required({"scores"});
@@ -301,12 +299,6 @@ Json given_schema() {
   Json vectors = required({"queries", "keys"});
   vectors["not"] = {{"anyOf", Json::array({required({"scores"}), required({"d"})})}};
   schema["oneOf"] = Json::array({std::move(scores), std::move(vectors)});
-  return schema;
-}
-
-Json stop_schema() {
-  Json schema = object_schema(FieldPlace::kInStop);
-  schema["oneOf"] = Json::array({required({"relative_error"}), required({"absolute_error"})});
   return schema;
 }
 
@@ -321,10 +313,10 @@ std::string config_schema() {
                            {"entries", entries_schema()},
                            {"law", law_schema()},
                            {"scaling", scaling_schema()},
-                           {"range", range_schema()},
+                           {"range", Json::parse(schema_of(range_schema()))},
                            {"given", given_schema()},
                            {"matrix_file", object_schema(FieldPlace::kInMatrixFile)},
-                           {"stop", stop_schema()}};
+                           {"stop", Json::parse(schema_of(stop_schema()))}};
   return schema.dump(2) + "\n";
 }
 

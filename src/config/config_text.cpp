@@ -4,17 +4,12 @@
 
 #include "config/config.h"
 #include "config/config_draft.h"
-#include "config/config_values.h"
+#include "config/object_writer.h"
+#include "config/stop_object.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {
-
-/// `[a, b, c]` from texts that are JSON already.
-std::string list_text(const std::vector<std::string>& items) {
-  std::string text = "[";
-  for (const std::string& item : items) text += (text.size() > 1 ? ", " : "") + item;
-  return text + "]";
-}
 
 std::string numbers_text(const std::vector<double>& numbers) {
   std::vector<std::string> items;
@@ -248,19 +243,6 @@ std::string given_text(const Given& given) {
   text.add("weights", boolean_text(given.weights));
   text.add("baseline", boolean_text(given.baseline));
   return text.finish();
-}
-
-std::string stop_text(const PrecisionTarget& target) {
-  std::string text = "{\"metric\": " + quote(target.metric->name);
-  const auto add = [&text](std::string_view key, const std::string& value) {
-    text += ", " + quote(key) + ": " + value;
-  };
-  if (target.relative_error) add("relative_error", number_text(*target.relative_error));
-  if (target.absolute_error) add("absolute_error", number_text(*target.absolute_error));
-  add("confidence", number_text(target.confidence));
-  if (target.scaling) add("scaling", quote(*target.scaling));
-  add("min_queries", std::to_string(target.min_queries));
-  return text + "}";
 }
 
 void add_draws(ObjectText& text, const Experiment& experiment) {

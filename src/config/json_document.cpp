@@ -293,4 +293,8 @@ void refuse(const JsonValue& value, const std::string& message) {
   refuse(value.place, value.pointer, message);
 }
 
+void refuse_found(const JsonValue& value, const std::string& expected) {
+  refuse(value, "found " + describe(value) + "; expected " + expected);
+}
+
 }  // namespace attnscale

@@ -81,4 +81,7 @@ std::string describe(const JsonValue& value);
                          const std::string& message);
 [[noreturn]] void refuse(const JsonValue& value, const std::string& message);
 
+/// The same with the message "found VALUE; expected `expected`".
+[[noreturn]] void refuse_found(const JsonValue& value, const std::string& expected);
+
 }  // namespace attnscale

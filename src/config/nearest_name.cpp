@@ -4,6 +4,8 @@
 #include <cctype>
 #include <vector>
 
+#include "config/join.h"
+
 namespace attnscale {
 namespace {
 
@@ -75,11 +77,7 @@ std::string unknown_name(std::string_view what, std::string_view wrong,
   } else {
     text += ".";
   }
-  text += " Allowed: ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i > 0 ? ", " : "") + std::string(names[i]);
-  }
-  return text;
+  return text + " Allowed: " + join(names);
 }
 
 }  // namespace attnscale

@@ -1,0 +1,162 @@
+#include "config/axis.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "config/members.h"
+#include "config/object_reader.h"
+#include "config/schema.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::size_t kMostValues = 10'000;
+
+/// Room for rounding when a range decides whether its last value still is within `to`.
+constexpr double kSlack = 1e-9;
+
+/// {"from": ..., "to": ..., "times": ...} or with "step".
+struct Range {
+  double from = 0;
+  double to = 0;
+  std::optional<double> times;
+  std::optional<double> step;
+};
+
+const std::vector<Row<Range>>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<Row<Range>> table = {
+      {{"from", kNumber, kRequired, "", "First value.", kAny},
+       read_only<&Range::from>},
+      {{"to", kNumber, kRequired, "", "No value lies behind this one.", kAny},
+       read_only<&Range::to>},
+      {{"times", kNumber, kOptional, "", "Each value is the one before times this.",
+        {1, kAnyNumber, Ends::kLeastExcluded}},
+       read_only<&Range::times>},
+      {{"step", kNumber, kOptional, "", "Each value is the one before plus this.", kAny},
+       read_only<&Range::step>},
+  };
+  // clang-format on
+  return table;
+}
+
+[[noreturn]] void refuse_too_many(const JsonValue& value) {
+  refuse(value,
+         fmt::format("more than {0} values; a list or range may hold at most {0}", kMostValues));
+}
+
+/// The number that was meant by a sum of decimals such as -1 + 6 * 0.1, of which `size` is the
+/// largest: -0.4, where binary arithmetic has an error in the last digits. Whole numbers are exact.
+double without_rounding(double sum, double size) {
+  constexpr int kDigits = 15;
+  if (sum == std::floor(sum)) return sum;
+  if (std::abs(sum) < 1e-14 * size) return 0;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), sum,
+                                 std::chars_format::scientific, kDigits - 1);
+  std::from_chars(text.data(), end.ptr, sum);
+  return sum;
+}
+
+/// from + i * step, so that no rounding adds up.
+std::vector<double> step_values(const JsonValue& value, const Range& range) {
+  const double step = *range.step;
+  if (step == 0 || (range.to - range.from) / step < 0) {
+    refuse_found(*value.find("step"), fmt::format("a step that leads from {} to {}",
+                                                  number_text(range.from), number_text(range.to)));
+  }
+  const double last = std::floor((range.to - range.from) / step + kSlack);
+  if (last >= static_cast<double>(kMostValues)) refuse_too_many(value);
+  const double size = std::max(std::abs(range.from), std::abs(range.to));
+  std::vector<double> values{range.from};
+  for (double i = 1; i <= last; ++i) {
+    values.push_back(without_rounding(range.from + i * step, size));
+  }
+  return values;
+}
+
+/// Each value the one before times `times`.
+std::vector<double> times_values(const JsonValue& value, const Range& range) {
+  if (range.from <= 0 || range.to < range.from) {
+    refuse(value, fmt::format("found a range from {} to {}; with \"times\" it must begin above 0 "
+                              "and not end below its beginning",
+                              number_text(range.from), number_text(range.to)));
+  }
+  std::vector<double> values;
+  for (double x = range.from; x <= range.to * (1 + kSlack); x *= *range.times) {
+    if (values.size() == kMostValues) refuse_too_many(value);
+    values.push_back(x);
+  }
+  return values;
+}
+
+std::vector<double> read_range(const JsonValue& value, const NumberBounds& bounds) {
+  Range range;
+  read_object(value, rows(), range);
+  if (range.times.has_value() == range.step.has_value()) {
+    refuse(value, fmt::format("a range {}; expected exactly one of them, such as {}",
+                              range.step ? R"(with both "times" and "step")"
+                                         : R"(without "times" or "step")",
+                              R"({"from": 4, "to": 1024, "times": 4} or )"
+                              R"({"from": 2, "to": 10, "step": 2})"));
+  }
+  const bool whole = bounds.kind == NumberKind::kInteger;
+  for (const JsonMember& member : value.members) {
+    const bool is_bound = member.name == "from" || member.name == "to";
+    if (is_bound) read_number(member.value, bounds);
+    if (whole) expect_integer(member.value);
+  }
+  if (whole && range.to < range.from) {
+    refuse(value, fmt::format("found a range from {} to {}; it must not end below its beginning",
+                              number_text(range.from), number_text(range.to)));
+  }
+  return range.step ? step_values(value, range) : times_values(value, range);
+}
+
+}  // namespace
+
+NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds) {
+  if (value.kind == JsonKind::kNumber) return {{read_number(value, bounds)}, false};
+  if (value.kind == JsonKind::kObject) return {read_range(value, bounds), true};
+  if (value.kind != JsonKind::kArray || value.items.empty()) {
+    refuse_found(value, describe_bounds(bounds) +
+                            ", a list of them, or a range such as "
+                            "{\"from\": 4, \"to\": 1024, \"times\": 4}");
+  }
+  if (value.items.size() > kMostValues) refuse_too_many(value);
+  NumberAxis axis{{}, true};
+  for (const JsonValue& item : value.items) {
+    const double number = read_number(item, bounds);
+    if (std::ranges::find(axis.values, number) != axis.values.end()) {
+      refuse(item,
+             fmt::format("found {} a second time; each value may stand once", describe(item)));
+    }
+    axis.values.push_back(number);
+  }
+  return axis;
+}
+
+void read_into(const JsonValue& value, const Field& field, NumberAxis& member) {
+  member = read_axis(value, bounds_of(field));
+}
+
+std::vector<std::int64_t> whole_values(const NumberAxis& axis) {
+  std::vector<std::int64_t> values;
+  for (const double number : axis.values) values.push_back(static_cast<std::int64_t>(number));
+  return values;
+}
+
+std::string range_schema() {
+  return object_shape(rows()) + R"(, "oneOf": [{"required": ["times"]}, {"required": ["step"]}])";
+}
+
+}  // namespace attnscale

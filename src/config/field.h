@@ -1,0 +1,116 @@
+// What a table says of one key of an object: parser, error messages, schema and help all read it. A
+// new key is one row in the table of its object.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscale {
+
+struct JsonValue;
+
+/// What a value looks like.
+enum class FieldType {
+  kText,         ///< any text
+  kName,         ///< a text that is safe as a file name and a CSV cell
+  kChoice,       ///< one of the field's choices
+  kBoolean,      ///< true or false
+  kInteger,      ///< a number without fraction, within the field's bounds
+  kNumber,       ///< a number within the field's bounds
+  kIntegerAxis,  ///< an integer, a list or a range of them
+  kNumberAxis,   ///< a number, a list or a range of them
+  kChoiceList,   ///< a list of choices
+  kMetrics,      ///< a list of choices, or "all"
+  kGain,         ///< a number, two of them, or a range
+  kNormaliser,   ///< "softmax", or an object of the name of another and its number
+  kScalings,     ///< a list of choices or of scaling objects
+  kEntries,      ///< a choice, an object, or a list of them
+  kLaw,          ///< a choice or an object: one side's law
+  kMatrix,       ///< a list of lists of numbers, or a file of them
+  kGiven,        ///< an object of given numbers
+  kStop,         ///< an object that says how precise is enough
+  kExperiments,  ///< a list of experiments
+  kOwn           ///< what the row's own functions make of it
+};
+
+/// Whether a key must be there, and what an experiment with `given` makes of it.
+enum class FieldUse {
+  kOptional,  ///< where it is missing, its default (if it has one) takes its place
+  kRequired,
+  kIfDrawn,          ///< optional; refused beside `given`
+  kRequiredIfDrawn,  ///< required, or refused beside `given`
+  kDefaultIfDrawn    ///< the default is for drawn experiments only
+};
+
+/// Which ends of its bounds a number may not reach.
+enum class Ends { kIncluded, kLeastExcluded, kBothExcluded };
+
+inline constexpr double kAnyNumber = std::numeric_limits<double>::max();
+
+struct FieldBounds {
+  double least = 0;
+  double most = 0;
+  Ends ends = Ends::kIncluded;
+  std::string_view hint = "";  ///< what to write instead, said behind the bounds
+};
+
+struct FieldChoices {
+  std::string_view noun;  ///< what one choice is: "metric", "law"
+  std::vector<std::string_view> (*names)() = nullptr;
+};
+
+/// The names of the rows of a table, or those of an enum's list.
+template <auto table>
+std::vector<std::string_view> row_names() {
+  std::vector<std::string_view> names;
+  for (const auto& row : table()) names.push_back(row.name);
+  return names;
+}
+template <const auto& names>
+std::vector<std::string_view> listed_names() {
+  return {names.begin(), names.end()};
+}
+
+struct Field {
+  std::string_view name;
+  FieldType type;
+  FieldUse use;
+  std::string_view fallback;  ///< the default, as JSON; empty where there is none
+  std::string_view help;      ///< one line
+  FieldBounds bounds = {};
+  FieldChoices choices = {};
+};
+
+inline bool is_refused_beside_given(const Field& field) {
+  return field.use == FieldUse::kIfDrawn || field.use == FieldUse::kRequiredIfDrawn;
+}
+
+/// How a key is read into a draft of its object and written from the finished value.
+template <typename Draft, typename Value = Draft>
+struct Access {
+  /// Checks the JSON value and puts it into the draft. Throws UserError.
+  void (*read)(const JsonValue& value, const Field& field, Draft& draft);
+  /// The key's JSON text; empty where it is not written. nullptr for a key that never is, or that
+  /// its object writes itself.
+  std::string (*write)(const Field& field, Value& value) = nullptr;
+  /// The keywords of JSON Schema for a type of its own.
+  std::string (*shape)(const Field& field) = nullptr;
+};
+
+/// A row of an object's table; rows are read, checked and documented in their order.
+template <typename Draft, typename Value = Draft>
+struct Row {
+  Field field;
+  Access<Draft, Value> access;
+};
+
+template <typename Draft, typename Value>
+std::vector<std::string_view> names_of(const std::vector<Row<Draft, Value>>& rows) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.field.name);
+  return names;
+}
+
+}  // namespace attnscale

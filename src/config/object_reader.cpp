@@ -1,0 +1,45 @@
+#include "config/object_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/join.h"
+#include "config/nearest_name.h"
+
+namespace attnscale {
+
+void expect_object(const JsonValue& value, const std::vector<std::string_view>& keys) {
+  if (value.kind != JsonKind::kObject) {
+    refuse_found(value, "an object with keys among " + join(keys));
+  }
+  for (const JsonMember& member : value.members) {
+    if (std::ranges::find(keys, member.name) == keys.end()) {
+      refuse(member.place, member.value.pointer, unknown_name("key", member.name, keys));
+    }
+  }
+}
+
+const JsonValue* find_value(const JsonValue& object, const Field& field, JsonValue& storage) {
+  const JsonValue* value = object.find(field.name);
+  const bool is_given = object.find("given") != nullptr;
+  if (is_given && is_refused_beside_given(field)) {
+    if (value == nullptr) return nullptr;
+    refuse(*value, fmt::format("{} does not go with \"given\", whose numbers are not drawn; remove "
+                               "one of them",
+                               quote(field.name)));
+  }
+  if (value != nullptr) return value;
+  if (field.use == FieldUse::kRequired || field.use == FieldUse::kRequiredIfDrawn) {
+    refuse(object, fmt::format("the key {} is missing: {}", quote(field.name), field.help));
+  }
+  const bool has_default =
+      !field.fallback.empty() && !(is_given && field.use == FieldUse::kDefaultIfDrawn);
+  if (!has_default) return nullptr;
+  storage = read_json(field.fallback, "default");
+  set_places(storage, object.place);
+  set_pointers(storage, child_pointer(object.pointer, field.name));
+  return &storage;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,111 @@
+#include "config/stop_object.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "config/members.h"
+#include "config/nearest_name.h"
+#include "config/object_reader.h"
+#include "config/object_writer.h"
+#include "config/schema.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::int64_t kUsualLeast = 1000;
+
+using StopRow = Row<PrecisionTarget, const PrecisionTarget>;
+
+const std::vector<StopRow>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<StopRow> table = {
+      {{"metric", kChoice, kRequired, "",
+        "The metric that must be precise, one of the experiment's.",
+        {}, {"metric", row_names<metric_table>}}, both_ways<&PrecisionTarget::metric>},
+      {{"relative_error", kNumber, kOptional, "",
+        "Half the width of its interval is to be at most this part of the estimate.",
+        {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::relative_error>},
+      {{"absolute_error", kNumber, kOptional, "",
+        "Half the width of its interval is to be at most this.",
+        {0, kAnyNumber, Ends::kLeastExcluded}}, both_ways<&PrecisionTarget::absolute_error>},
+      {{"confidence", kNumber, kOptional, "0.95", "Confidence of that interval.",
+        {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::confidence>},
+      {{"scaling", kName, kOptional, "",
+        "The scaling under which it must be precise; by default all of the experiment's."},
+       both_ways<&PrecisionTarget::scaling>},
+      {{"min_queries", kInteger, kOptional, "",
+        "A cell never stops with fewer queries; by default 1000, or all where there are fewer.",
+        {2, kMostQueries}}, both_ways<&PrecisionTarget::min_queries>},
+  };
+  // clang-format on
+  return table;
+}
+
+void check_errors(const JsonValue& stop, const PrecisionTarget& target) {
+  if (target.relative_error.has_value() != target.absolute_error.has_value()) return;
+  refuse(stop, fmt::format(R"({} "absolute_error"; expected exactly one of them, such as {})",
+                           target.relative_error ? R"(both "relative_error" and)"
+                                                 : R"(neither "relative_error" nor)",
+                           R"({"metric": "top_weight", "relative_error": 0.001})"));
+}
+
+void check_what_is_measured(const JsonValue& stop, const Experiment& experiment) {
+  const PrecisionTarget& target = *experiment.stop;
+  const auto& metrics = experiment.metrics;
+  if (std::ranges::find(metrics, target.metric) == metrics.end()) {
+    refuse(*stop.find("metric"),
+           fmt::format("{} is not among the metrics of this experiment; add it there",
+                       quote(target.metric->name)));
+  }
+  if (!target.scaling) return;
+  std::vector<std::string_view> names;
+  for (const Scaling& scaling : experiment.scalings) names.push_back(scaling.name);
+  if (std::ranges::find(names, *target.scaling) == names.end()) {
+    refuse(*stop.find("scaling"),
+           unknown_name("scaling of this experiment", *target.scaling, names));
+  }
+}
+
+}  // namespace
+
+PrecisionTarget read_stop(const JsonValue& value, std::int64_t queries) {
+  PrecisionTarget target;
+  target.min_queries = std::min(kUsualLeast, queries);
+  read_object(value, rows(), target);
+  return target;
+}
+
+void check_stop(const JsonValue& value, const Experiment& experiment) {
+  if (!experiment.stop) return;
+  const PrecisionTarget& target = *experiment.stop;
+  const JsonValue& stop = *value.find("stop");
+  check_errors(stop, target);
+  check_what_is_measured(stop, experiment);
+  if (target.min_queries > experiment.queries) {
+    refuse(*stop.find("min_queries"),
+           fmt::format("found {}; expected at most the number of queries, {}", target.min_queries,
+                       experiment.queries));
+  }
+  if (experiment.samples > target.min_queries) {
+    refuse(*value.find("samples"),
+           fmt::format("found {}; with \"stop\" expected at most its \"min_queries\", {}, as a "
+                       "cell may stop there",
+                       experiment.samples, target.min_queries));
+  }
+}
+
+std::string stop_text(const PrecisionTarget& target) {
+  return object_text(member_texts(rows(), target));
+}
+
+std::string stop_schema() {
+  return object_shape(rows()) +
+         R"(, "oneOf": [{"required": ["relative_error"]}, {"required": ["absolute_error"]}])";
+}
+
+}  // namespace attnscale
