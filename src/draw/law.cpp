@@ -24,17 +24,9 @@ double middle_of_unit(std::uint64_t word) {
   return static_cast<double>((word >> 12) * 2 + 1) * 0x1p-53;
 }
 
-double normal_kurtosis(Parameters) {
-  return 3;
-}
-
 void fill_normal(Parameters, RandomStream& words, std::span<double> out) {
   Normal normal;
   for (double& entry : out) entry = normal(words);
-}
-
-double uniform_kurtosis(Parameters) {
-  return 1.8;
 }
 
 void fill_uniform(Parameters, RandomStream& words, std::span<double> out) {
@@ -43,16 +35,8 @@ void fill_uniform(Parameters, RandomStream& words, std::span<double> out) {
   for (double& entry : out) entry = uniform(words);
 }
 
-double rademacher_kurtosis(Parameters) {
-  return 1;
-}
-
 void fill_rademacher(Parameters, RandomStream& words, std::span<double> out) {
   for (double& entry : out) entry = words() >> 63 == 0 ? 1 : -1;
-}
-
-double laplace_kurtosis(Parameters) {
-  return 6;
 }
 
 // An exponential number of mean sqrt(1/2) with a sign from the word's lowest bit, which
@@ -64,10 +48,6 @@ void fill_laplace(Parameters, RandomStream& words, std::span<double> out) {
     const double size = -scale * plain::log(middle_of_unit(word));
     entry = (word & 1) == 0 ? size : -size;
   }
-}
-
-double logistic_kurtosis(Parameters) {
-  return 4.2;
 }
 
 // The inverse of the distribution function; its spread is pi / sqrt(3) before it is rescaled.
@@ -89,10 +69,6 @@ constexpr std::array kStudentT{
 double student_t_kurtosis(Parameters parameters) {
   const double nu = parameters[0];
   return nu > 4 ? 3 + 6 / (nu - 4) : kInfinity;
-}
-
-double student_t_moments_below(Parameters parameters) {
-  return parameters[0];
 }
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000), for
@@ -172,10 +148,6 @@ constexpr std::array kShareNotZero{
     LawParameter{"p", 0, 1, "share of entries that are not 0"},
 };
 
-double sparse_kurtosis(Parameters parameters) {
-  return 3 / parameters[0];
-}
-
 void fill_sparse(Parameters parameters, RandomStream& words, std::span<double> out) {
   const double p = parameters[0];
   const double scale = 1 / std::sqrt(p);
@@ -209,10 +181,6 @@ void fill_outlier(Parameters parameters, RandomStream& words, std::span<double> 
   }
 }
 
-double ternary_kurtosis(Parameters parameters) {
-  return 1 / parameters[0];
-}
-
 void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> out) {
   const double p = parameters[0];
   const double size = 1 / std::sqrt(p);
@@ -223,54 +191,66 @@ void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> 
 }
 
 constexpr std::array kLaws{
-    LawRow{"normal",
-           "standard normal entries",
-           "exp(-x^2/2) / sqrt(2 pi)",
-           {},
-           normal_kurtosis,
-           fill_normal},
-    LawRow{"uniform",
-           "entries even between two bounds",
-           "1 / (2 sqrt(3)) for |x| <= sqrt(3)",
-           {},
-           uniform_kurtosis,
-           fill_uniform},
-    LawRow{"rademacher",
-           "a fair sign",
-           "1 or -1, each with probability 1/2",
-           {},
-           rademacher_kurtosis,
-           fill_rademacher,
-           nullptr,
-           true},
-    LawRow{"laplace",
-           "two-sided exponential entries",
-           "exp(-sqrt(2) |x|) / sqrt(2)",
-           {},
-           laplace_kurtosis,
-           fill_laplace},
-    LawRow{"logistic",
-           "tails between the normal law's and Laplace's",
-           "sqrt(3) / pi * ln(u / (1 - u)), u uniform on (0, 1)",
-           {},
-           logistic_kurtosis,
-           fill_logistic},
-    LawRow{"student_t", "heavy tails that fall as a power of the size",
-           "z sqrt((nu - 2) / c), z normal, c chi-squared with nu degrees of freedom", kStudentT,
-           student_t_kurtosis, fill_student_t, student_t_moments_below},
-    LawRow{"truncated_normal", "normal entries without tails, as many initialisations draw them",
-           "z given |z| <= at, z normal, over its spread", kTruncatedNormal,
-           truncated_normal_kurtosis, fill_truncated_normal},
-    LawRow{"sparse", "mostly zeros, the others normal",
-           "z / sqrt(p) with probability p, else 0, z normal", kShareNotZero, sparse_kurtosis,
-           fill_sparse, nullptr, true},
-    LawRow{"outlier", "normal entries, a few of them much larger",
-           "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
-           "probability p, else 0",
-           kOutlier, outlier_kurtosis, fill_outlier},
-    LawRow{"ternary", "three levels, as of entries quantised to them",
-           "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0", kShareNotZero,
-           ternary_kurtosis, fill_ternary, nullptr, true},
+    LawRow{.name = "normal",
+           .help = "standard normal entries",
+           .formula = "exp(-x^2/2) / sqrt(2 pi)",
+           .kurtosis = [](Parameters) { return 3.0; },
+           .fill = fill_normal},
+    LawRow{.name = "uniform",
+           .help = "entries even between two bounds",
+           .formula = "1 / (2 sqrt(3)) for |x| <= sqrt(3)",
+           .kurtosis = [](Parameters) { return 1.8; },
+           .fill = fill_uniform},
+    LawRow{.name = "rademacher",
+           .help = "a fair sign",
+           .formula = "1 or -1, each with probability 1/2",
+           .kurtosis = [](Parameters) { return 1.0; },
+           .fill = fill_rademacher,
+           .has_atoms = true},
+    LawRow{.name = "laplace",
+           .help = "two-sided exponential entries",
+           .formula = "exp(-sqrt(2) |x|) / sqrt(2)",
+           .kurtosis = [](Parameters) { return 6.0; },
+           .fill = fill_laplace},
+    LawRow{.name = "logistic",
+           .help = "tails between the normal law's and Laplace's",
+           .formula = "sqrt(3) / pi * ln(u / (1 - u)), u uniform on (0, 1)",
+           .kurtosis = [](Parameters) { return 4.2; },
+           .fill = fill_logistic},
+    LawRow{.name = "student_t",
+           .help = "heavy tails that fall as a power of the size",
+           .formula = "z sqrt((nu - 2) / c), z normal, c chi-squared with nu degrees of freedom",
+           .parameters = kStudentT,
+           .kurtosis = student_t_kurtosis,
+           .fill = fill_student_t,
+           .moments_below = [](Parameters parameters) { return parameters[0]; }},
+    LawRow{.name = "truncated_normal",
+           .help = "normal entries without tails, as many initialisations draw them",
+           .formula = "z given |z| <= at, z normal, over its spread",
+           .parameters = kTruncatedNormal,
+           .kurtosis = truncated_normal_kurtosis,
+           .fill = fill_truncated_normal},
+    LawRow{.name = "sparse",
+           .help = "mostly zeros, the others normal",
+           .formula = "z / sqrt(p) with probability p, else 0, z normal",
+           .parameters = kShareNotZero,
+           .kurtosis = [](Parameters parameters) { return 3 / parameters[0]; },
+           .fill = fill_sparse,
+           .has_atoms = true},
+    LawRow{.name = "outlier",
+           .help = "normal entries, a few of them much larger",
+           .formula = "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
+                      "probability p, else 0",
+           .parameters = kOutlier,
+           .kurtosis = outlier_kurtosis,
+           .fill = fill_outlier},
+    LawRow{.name = "ternary",
+           .help = "three levels, as of entries quantised to them",
+           .formula = "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0",
+           .parameters = kShareNotZero,
+           .kurtosis = [](Parameters parameters) { return 1 / parameters[0]; },
+           .fill = fill_ternary,
+           .has_atoms = true},
 };
 
 }  // namespace

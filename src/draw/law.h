@@ -21,9 +21,9 @@ struct LawParameter {
 /// A symmetric distribution of mean 0 and spread 1.
 struct LawRow {
   std::string_view name;
-  std::string_view help;                     ///< one line
-  std::string_view formula;                  ///< density or construction, in ASCII
-  std::span<const LawParameter> parameters;  ///< all required, in the order `fill` takes them
+  std::string_view help;                          ///< one line
+  std::string_view formula;                       ///< density or construction, in ASCII
+  std::span<const LawParameter> parameters = {};  ///< all required, in the order `fill` takes them
   /// E[x^4] of the standardised law: 3 for the normal law, infinity where it does not exist.
   double (*kurtosis)(std::span<const double> parameters);
   /// Fills `out` with independent draws of mean 0 and spread 1, a function of the words alone: no

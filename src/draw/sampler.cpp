@@ -1,6 +1,5 @@
 #include "draw/sampler.h"
 
-#include <algorithm>
 #include <array>
 
 #include "draw/sampler_boost.h"
@@ -10,10 +9,7 @@
 namespace attnscale {
 namespace {
 
-bool any_law(const Entries&) {
-  return true;
-}
-
+constexpr auto any_law = [](const Entries&) { return true; };
 constexpr std::int64_t kMany = std::int64_t{1} << 20;
 constexpr std::int64_t kManyEntries = std::int64_t{1} << 16;
 
@@ -59,12 +55,6 @@ const SamplerRow* find_sampler(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
-}
-
-TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores) {
-  const std::int64_t scores = std::min(kTileScores, most_scores);
-  const std::int64_t queries = std::max(lanes, scores / keys / lanes * lanes);
-  return {queries, std::min(keys, std::max<std::int64_t>(1, scores / queries))};
 }
 
 }  // namespace attnscale

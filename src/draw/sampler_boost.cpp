@@ -1,6 +1,5 @@
 #include "draw/sampler_boost.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace attnscale {
@@ -45,46 +44,28 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   std::vector<double> key(query.size());
   const Entries& entries = draw.entries;
   const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
-  const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
-  const std::int64_t stride = padded(shape.queries);
-  std::vector<double> scores(static_cast<std::size_t>(shape.keys * stride));
   const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
-  std::vector<double> squared_query_norms(gives_norms ? static_cast<std::size_t>(stride) : 0);
-  std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
-
   // More than one query in a tile only where it holds all their keys: the order of the draws is
   // query by query whatever the tile.
-  for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
-    const std::int64_t group = std::min(shape.queries, queries - first_query);
-    const std::int64_t group_stride = padded(group);
-    for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
-      const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
-      for (std::int64_t q = 0; q < group; ++q) {
-        if (first_key == 0) {
-          draw_standardised(entries.queries, words, standardised_query);
-          query = standardised_query;
-          stretch(entries.queries, query);
-          if (gives_norms) squared_query_norms[static_cast<std::size_t>(q)] = dot(query, query);
-        }
-        for (std::int64_t k = 0; k < keys; ++k) {
-          draw_standardised(entries.keys, words, key);
-          if (first_key + k < aligned) align(entries.alignment, standardised_query, key);
-          stretch(entries.keys, key);
-          const auto place = static_cast<std::size_t>(k * group_stride + q);
-          scores[place] = dot(query, key);
-          if (gives_norms) squared_key_norms[place] = dot(key, key);
-        }
+  const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
+  for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
+    for (std::int64_t q = 0; q < tile.queries; ++q) {
+      if (tile.first_key == 0) {
+        draw_standardised(entries.queries, words, standardised_query);
+        query = standardised_query;
+        stretch(entries.queries, query);
+        if (gives_norms) tile.squared_query_norms[static_cast<std::size_t>(q)] = dot(query, query);
       }
-      const auto filled = static_cast<std::size_t>(keys * group_stride);
-      ScoreTile tile{first_query, group, first_key, keys, std::span(scores).first(filled)};
-      if (gives_norms) {
-        tile.squared_query_norms =
-            std::span(squared_query_norms).first(static_cast<std::size_t>(group_stride));
-        tile.squared_key_norms = std::span(squared_key_norms).first(filled);
+      for (std::int64_t k = 0; k < tile.keys; ++k) {
+        draw_standardised(entries.keys, words, key);
+        if (tile.first_key + k < aligned) align(entries.alignment, standardised_query, key);
+        stretch(entries.keys, key);
+        const auto place = static_cast<std::size_t>(k * tile.stride() + q);
+        tile.scores[place] = dot(query, key);
+        if (gives_norms) tile.squared_key_norms[place] = dot(key, key);
       }
-      if (!sink(tile)) return;
     }
-  }
+  });
 }
 
 }  // namespace attnscale

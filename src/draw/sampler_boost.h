@@ -1,7 +1,8 @@
-// The plain sampler: every entry drawn with Boost.Random, one at a time, to be read and trusted.
+// The boost sampler: every entry drawn with Boost.Random, one at a time, to be read and trusted.
 #pragma once
 
-#include "draw/sampler.h"
+#include "draw/score_tile.h"
+#include "numerics/random_stream.h"
 
 namespace attnscale {
 

@@ -4,7 +4,8 @@
 
 #include <span>
 
-#include "draw/sampler.h"
+#include "draw/score_tile.h"
+#include "numerics/random_stream.h"
 
 namespace attnscale {
 

@@ -209,40 +209,25 @@ bool can_give_norms_vectors(const Entries& entries) {
 
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink) {
-  const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
-  std::vector<double> scores(
-      static_cast<std::size_t>(padded(std::min(shape.queries, queries)) * shape.keys));
   const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
-  std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
-  std::vector<double> squared_query_norms;
   QueryGroup group(draw, address);
-
-  for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
-    const std::int64_t tile_queries = std::min(shape.queries, queries - first_query);
-    const std::int64_t stride = padded(tile_queries);
+  const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
+  for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
+    const std::int64_t stride = tile.stride();
     const std::int64_t step = std::min(stride, group_size(draw.d));
-    squared_query_norms.clear();
-    for (std::int64_t first_key = 0; first_key < draw.keys; first_key += shape.keys) {
-      const std::int64_t keys = std::min(shape.keys, draw.keys - first_key);
-      for (std::int64_t offset = 0; offset < stride; offset += step) {
-        // A tile of some of the keys has kLanes queries, one group: it is drawn but once.
-        if (first_key == 0) {
-          group.draw_queries(first_query + offset, std::min(step, stride - offset));
-          const std::span<const double> norms = group.squared_norms();
-          squared_query_norms.insert(squared_query_norms.end(), norms.begin(), norms.end());
+    for (std::int64_t offset = 0; offset < stride; offset += step) {
+      // A tile of some of the keys has kLanes queries, one group: it is drawn but once.
+      if (tile.first_key == 0) {
+        group.draw_queries(tile.first_query + offset, std::min(step, stride - offset));
+        if (gives_norms) {
+          std::ranges::copy(group.squared_norms(), tile.squared_query_norms.begin() + offset);
         }
-        group.score_keys(first_key, keys,
-                         {scores.data() + offset,
-                          gives_norms ? squared_key_norms.data() + offset : nullptr, stride});
       }
-      const auto filled = static_cast<std::size_t>(keys * stride);
-      if (!sink({first_query, tile_queries, first_key, keys, std::span(scores).first(filled),
-                 squared_query_norms,
-                 std::span(squared_key_norms).first(gives_norms ? filled : 0)})) {
-        return;
-      }
+      group.score_keys(tile.first_key, tile.keys,
+                       {tile.scores.data() + offset,
+                        gives_norms ? tile.squared_key_norms.data() + offset : nullptr, stride});
     }
-  }
+  });
 }
 
 }  // namespace attnscale

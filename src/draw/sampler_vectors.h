@@ -1,7 +1,8 @@
 // The vectors sampler: every entry of every query and key is drawn, eight queries side by side.
 #pragma once
 
-#include "draw/sampler.h"
+#include "draw/score_tile.h"
+#include "numerics/random_stream.h"
 
 namespace attnscale {
 

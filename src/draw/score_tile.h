@@ -1,0 +1,72 @@
+// Scores as they pass from a sampler to whoever scales them: tile by tile, every key of a group of
+// queries before the next group. Knows nothing of how a score is drawn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "draw/entries.h"
+#include "numerics/lanes.h"
+
+namespace attnscale {
+
+/// What a sampler returns beside the scores: nothing, or |q|^2 of every query and |k|^2 of every
+/// key.
+enum class NormRequest { kNone, kSquaredNorms };
+
+/// What is drawn in one cell: `keys` keys of `d` entries for every query. The request for norms is
+/// no part of what is drawn: it moves no score by a bit and has no place in a cell's identity.
+struct Draw {
+  Entries entries;
+  std::int64_t d = 1;
+  std::int64_t keys = 1;
+  NormRequest norms = NormRequest::kNone;
+};
+
+/// Scores of some queries of a block against some of their keys: scores[key * stride + query].
+/// Norms are empty where they were not asked for.
+template <typename Number>
+struct TileOf {
+  std::int64_t first_query;  ///< within the block
+  std::int64_t queries;
+  std::int64_t first_key;
+  std::int64_t keys;
+  std::span<Number> scores;
+  std::span<Number> squared_query_norms = {};  ///< |q|^2 of each query: `stride` numbers
+  std::span<Number> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
+
+  std::int64_t stride() const { return padded(queries); }
+};
+
+/// A tile to be read. Lanes past the last query hold finite numbers, norms there none below 0.
+using ScoreTile = TileOf<const double>;
+
+/// A tile to be filled.
+using TileBuffer = TileOf<double>;
+
+/// Takes one tile; returns false to abandon the block.
+using TileSink = std::function<bool(const ScoreTile&)>;
+
+/// Writes the scores of a tile, and the squared norms where there is room for them; those of
+/// queries with their first keys, after which they stay until the last.
+using TileFill = std::function<void(const TileBuffer&)>;
+
+/// Queries and keys of one tile: a multiple of `lanes` queries, and at most 4096 scores, or
+/// `most_scores` where that is less, as far as `lanes` queries of one key allow. More than `lanes`
+/// queries share a tile only where it holds all their keys. A function of its arguments alone, so
+/// that tiles never depend on the machine.
+struct TileShape {
+  std::int64_t queries;
+  std::int64_t keys;
+};
+constexpr std::int64_t kTileScores =
+    4096;  // 32 KiB: a tile and its logits stay in the first caches
+TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores = kTileScores);
+
+/// Fills the tiles of the first `queries` queries of a block one by one, in the same memory, and
+/// passes each on to `sink`, until that abandons the block.
+void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shape,
+                   const TileSink& sink, const TileFill& fill);
+
+}  // namespace attnscale
