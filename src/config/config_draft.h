@@ -63,17 +63,6 @@ struct EntriesDraft {
   NumberAxis aligned_keys;  ///< empty where it is not said
 };
 
-struct GivenDraft {
-  Given numbers;
-  std::optional<bool> weights;
-};
-
-/// {"file": ..., "sha256": ...}
-struct MatrixFileDraft {
-  std::string file;
-  std::optional<std::string> sha256;
-};
-
 struct ConfigDraft {
   std::filesystem::path folder;  ///< where the relative paths of the config begin
   Config config;
@@ -82,8 +71,6 @@ struct ConfigDraft {
   ScalingDraft scaling;
   LawDraft law;
   EntriesDraft entries;
-  GivenDraft given;
-  MatrixFileDraft matrix_file;
   std::vector<std::string> warnings;
 };
 

@@ -164,7 +164,6 @@ const std::vector<ConfigField>& table() {
     std::vector<ConfigField> all = make_table();
     const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
     for (ConfigField& field : rule_fields(keys_bounds)) all.push_back(std::move(field));
-    for (const ConfigField& field : given_fields()) all.push_back(field);
     return all;
   }();
   return fields;

@@ -11,7 +11,6 @@
 
 #include "config/config_draft.h"
 #include "config/config_fields.h"
-#include "config/config_given.h"
 #include "config/values.h"
 
 namespace attnscale {
@@ -100,22 +99,6 @@ inline void into_max_shift(const JsonValue& value, const ConfigField&, ConfigDra
 }
 inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
   draft.scaling.words.log_keys = read_boolean(value);
-}
-template <auto member>
-void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.given.*member);
-}
-template <auto member>
-void into_numbers(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.given.numbers.*member);
-}
-template <auto member>
-void into_matrix(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.given.numbers.*member = read_matrix(value, draft.folder);
-}
-template <auto member>
-void into_matrix_file(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.matrix_file.*member);
 }
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>

@@ -7,6 +7,7 @@
 #include "config/config_checks.h"
 #include "config/config_reader.h"
 #include "config/config_sweeps.h"
+#include "config/given_object.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 #include "experiment/scaling_measurer.h"
@@ -86,6 +87,10 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
     }
     histogram.push_back(name);
   }
+}
+
+void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.experiment.given = read_given(value, draft.folder);
 }
 
 void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

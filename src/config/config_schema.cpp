@@ -7,6 +7,8 @@
 #include "config/axis.h"
 #include "config/config.h"
 #include "config/config_fields.h"
+#include "config/given_object.h"
+#include "config/matrix_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
 #include "config/values.h"
@@ -135,10 +137,6 @@ Json value_schema(const ConfigField& field) {
     }
     case FieldType::kLaw:
       return {{"anyOf", Json::array({plain_law_names(), json_reference_to("law")})}};
-    case FieldType::kMatrix:
-      return {{"anyOf", Json::array({list_of(list_of({{"type", "number"}})),
-                                     Json{{"type", "string"}, {"minLength", 1}},
-                                     json_reference_to("matrix_file")})}};
     case FieldType::kGiven:
       return json_reference_to("given");
     case FieldType::kStop:
@@ -291,17 +289,6 @@ Json scaling_schema() {
   return schema;
 }
 
-Json given_schema() {
-  Json schema = object_schema(FieldPlace::kInGiven);
-  Json scores = required({"scores"});
-  scores["not"] = {
-      {"anyOf", Json::array({required({"queries"}), required({"keys"}), required({"values"})})}};
-  Json vectors = required({"queries", "keys"});
-  vectors["not"] = {{"anyOf", Json::array({required({"scores"}), required({"d"})})}};
-  schema["oneOf"] = Json::array({std::move(scores), std::move(vectors)});
-  return schema;
-}
-
 }  // namespace
 
 std::string config_schema() {
@@ -314,8 +301,8 @@ std::string config_schema() {
                            {"law", law_schema()},
                            {"scaling", scaling_schema()},
                            {"range", Json::parse(schema_of(range_schema()))},
-                           {"given", given_schema()},
-                           {"matrix_file", object_schema(FieldPlace::kInMatrixFile)},
+                           {"given", Json::parse(schema_of(given_schema()))},
+                           {"matrix_file", Json::parse(schema_of(matrix_file_schema()))},
                            {"stop", Json::parse(schema_of(stop_schema()))}};
   return schema.dump(2) + "\n";
 }

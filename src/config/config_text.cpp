@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "config/config_draft.h"
+#include "config/given_object.h"
 #include "config/object_writer.h"
 #include "config/stop_object.h"
 #include "config/values.h"
@@ -11,23 +12,9 @@
 namespace attnscale {
 namespace {
 
-std::string numbers_text(const std::vector<double>& numbers) {
-  std::vector<std::string> items;
-  items.reserve(numbers.size());
-  for (const double number : numbers) items.push_back(number_text(number));
-  return list_text(items);
-}
-
-std::string numbers_text(const std::vector<std::int64_t>& numbers) {
+std::string whole_numbers_text(const std::vector<std::int64_t>& numbers) {
   std::vector<std::string> items;
   for (const std::int64_t number : numbers) items.push_back(std::to_string(number));
-  return list_text(items);
-}
-
-std::string rows_text(const std::vector<std::vector<double>>& rows) {
-  std::vector<std::string> items;
-  items.reserve(rows.size());
-  for (const std::vector<double>& row : rows) items.push_back(numbers_text(row));
   return list_text(items);
 }
 
@@ -222,35 +209,12 @@ std::string scaling_text(const std::vector<Scaling>& group) {
   return "{" + text.substr(2) + "}";
 }
 
-std::string boolean_text(bool value) {
-  return value ? "true" : "false";
-}
-
-std::string matrix_text(const GivenMatrix& matrix) {
-  if (!matrix.file) return rows_text(matrix.rows);
-  return "{\"file\": " + quote(matrix.file->path) + ", \"sha256\": " + quote(matrix.file->sha256) +
-         "}";
-}
-
-std::string given_text(const Given& given) {
-  ObjectText text("      ");
-  if (given.d) text.add("d", std::to_string(*given.d));
-  if (!given.scores.empty()) text.add("scores", matrix_text(given.scores));
-  if (!given.queries.empty()) text.add("queries", matrix_text(given.queries));
-  if (!given.keys.empty()) text.add("keys", matrix_text(given.keys));
-  if (!given.values.empty()) text.add("values", matrix_text(given.values));
-  text.add("causal", boolean_text(given.causal));
-  text.add("weights", boolean_text(given.weights));
-  text.add("baseline", boolean_text(given.baseline));
-  return text.finish();
-}
-
 void add_draws(ObjectText& text, const Experiment& experiment) {
   std::vector<std::string> entries;
   for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
   text.add("sampler", quote(experiment.sampler->name));
-  text.add("d", numbers_text(experiment.d));
-  text.add("keys", numbers_text(experiment.keys));
+  text.add("d", whole_numbers_text(experiment.d));
+  text.add("keys", whole_numbers_text(experiment.keys));
   text.add("entries", list_text(entries));
   text.add("queries", std::to_string(experiment.queries));
 }
@@ -259,7 +223,7 @@ std::string experiment_text(const Experiment& experiment) {
   ObjectText text("    ");
   text.add("name", quote(experiment.name));
   if (experiment.given) {
-    text.add("given", given_text(*experiment.given));
+    text.add("given", given_text(*experiment.given, "      "));
   } else {
     add_draws(text, experiment);
   }

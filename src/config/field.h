@@ -28,7 +28,6 @@ enum class FieldType {
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
   kLaw,          ///< a choice or an object: one side's law
-  kMatrix,       ///< a list of lists of numbers, or a file of them
   kGiven,        ///< an object of given numbers
   kStop,         ///< an object that says how precise is enough
   kExperiments,  ///< a list of experiments
