@@ -2,7 +2,6 @@
 // config table write it; the reader takes each part out when its object is done.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -14,39 +13,6 @@
 #include "experiment/scaling_table.h"
 
 namespace attnscale {
-
-/// Numbers that are not said have no values.
-struct ScalingDraft {
-  std::optional<std::string> name;
-  const ScalingRow* like = nullptr;    ///< where it starts from; the score itself where not said
-  std::vector<NumberAxis> parameters;  ///< of that row
-  NumberAxis multiplier;
-  NumberAxis d_power;
-  NumberAxis d;
-  NumberAxis log_keys_base;
-  NumberAxis softcap;
-  NumberAxis gain;
-  NumberAxis key_gain;
-  NumberAxis bias;
-  ScalingChanges words;  ///< all that is not a number
-};
-
-/// A number that a scaling may say: where it is read to and where it ends.
-struct ScalingNumber {
-  std::string_view key;
-  NumberAxis ScalingDraft::*axis;
-  std::optional<double> ScalingChanges::*number;
-};
-inline constexpr std::array kScalingNumbers{
-    ScalingNumber{"multiplier", &ScalingDraft::multiplier, &ScalingChanges::multiplier},
-    ScalingNumber{"d_power", &ScalingDraft::d_power, &ScalingChanges::d_power},
-    ScalingNumber{"d", &ScalingDraft::d, &ScalingChanges::d},
-    ScalingNumber{"log_keys_base", &ScalingDraft::log_keys_base, &ScalingChanges::log_keys_base},
-    ScalingNumber{"softcap", &ScalingDraft::softcap, &ScalingChanges::softcap},
-    ScalingNumber{"gain", &ScalingDraft::gain, &ScalingChanges::gain},
-    ScalingNumber{"key_gain", &ScalingDraft::key_gain, &ScalingChanges::key_gain},
-    ScalingNumber{"bias", &ScalingDraft::bias, &ScalingChanges::bias},
-};
 
 struct LawDraft {
   const LawRow* row = nullptr;
@@ -68,7 +34,6 @@ struct ConfigDraft {
   Config config;
   const SamplerRow* sampler = nullptr;  ///< of experiments that name none
   Experiment experiment;
-  ScalingDraft scaling;
   LawDraft law;
   EntriesDraft entries;
   std::vector<std::string> warnings;

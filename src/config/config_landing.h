@@ -83,23 +83,6 @@ template <auto member>
 void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.entries.*member);
 }
-template <auto member>
-void into_scaling(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.scaling.*member);
-}
-/// A word of a scaling, by its place in the list of names.
-template <auto member, const auto& names>
-void into_scaling_word(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  using Enum = typename std::remove_cvref_t<decltype(draft.scaling.words.*member)>::value_type;
-  const auto place = std::find(names.begin(), names.end(), read_choice(value, field));
-  draft.scaling.words.*member = static_cast<Enum>(place - names.begin());
-}
-inline void into_max_shift(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.scaling.words.max_shift = read_boolean(value) ? MaxShift::kSubtracted : MaxShift::kNone;
-}
-inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.scaling.words.log_keys = read_boolean(value);
-}
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>
 void into_axis(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

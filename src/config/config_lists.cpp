@@ -6,8 +6,8 @@
 
 #include "config/config_checks.h"
 #include "config/config_reader.h"
-#include "config/config_sweeps.h"
 #include "config/given_object.h"
+#include "config/scaling_object.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 #include "experiment/scaling_measurer.h"
@@ -91,6 +91,10 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
 
 void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
   draft.experiment.given = read_given(value, draft.folder);
+}
+
+void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  draft.experiment.scalings = read_scalings(value, field);
 }
 
 void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

@@ -9,6 +9,7 @@
 #include "config/config_fields.h"
 #include "config/given_object.h"
 #include "config/matrix_object.h"
+#include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
 #include "config/values.h"
@@ -74,26 +75,6 @@ Json plain_law_names() {
   return {{"enum", std::move(names)}};
 }
 
-/// Scalings by name alone: those without parameters.
-Json plain_scaling_names() {
-  Json names = Json::array();
-  for (const ScalingRow& row : scaling_table()) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return {{"enum", std::move(names)}};
-}
-
-/// softmax by its name alone, the others with their number.
-Json normaliser(const ConfigField& field) {
-  Json kinds = Json::array({Json{{"const", kNormaliserNames.front()}}});
-  for (auto name = kNormaliserNames.begin() + 1; name != kNormaliserNames.end(); ++name) {
-    Json one = {{"type", "object"}, {"required", {*name}}, {"additionalProperties", false}};
-    one["properties"][std::string(*name)] = axis("number", field.bounds);
-    kinds.push_back(std::move(one));
-  }
-  return {{"anyOf", std::move(kinds)}};
-}
-
 Json value_schema(const ConfigField& field) {
   switch (field.type) {
     case FieldType::kText:
@@ -116,21 +97,8 @@ Json value_schema(const ConfigField& field) {
       return distinct_list_of(choice(field));
     case FieldType::kMetrics:
       return {{"anyOf", Json::array({Json{{"const", "all"}}, distinct_list_of(choice(field))})}};
-    case FieldType::kGain: {
-      const Json one = bounded("number", field.bounds);
-      Json pair = list_of(one);
-      pair["minItems"] = 2;
-      pair["maxItems"] = 2;
-      Json value = list_of(one);
-      value["maxItems"] = 1;
-      return {{"anyOf", Json::array({one, std::move(pair), json_reference_to("range"),
-                                     distinct_list_of(std::move(value))})}};
-    }
-    case FieldType::kNormaliser:
-      return normaliser(field);
     case FieldType::kScalings:
-      return distinct_list_of(
-          {{"anyOf", Json::array({plain_scaling_names(), json_reference_to("scaling")})}});
+      return Json::parse(schema_of(scalings_shape(field)));
     case FieldType::kEntries: {
       const Json one = {{"anyOf", Json::array({plain_law_names(), json_reference_to("entries")})}};
       return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
@@ -246,49 +214,6 @@ Json entries_schema() {
   return schema;
 }
 
-/// A start without numbers, or each that has some with its own; a name of its own unless the start
-/// is taken as it is.
-Json scaling_schema() {
-  Json schema = object_schema(FieldPlace::kInScaling);
-  schema.erase("additionalProperties");  // each start says which keys it takes
-  Json known = Json::array();
-  for (const ScalingRow& row : scaling_table()) known.push_back(row.name);
-  schema["properties"]["name"]["not"] = {{"enum", std::move(known)}};
-
-  Json starts = Json::array();
-  const auto add_start = [&](Json names, std::span<const ScalingParameter> parameters) {
-    Json properties = Json::object();
-    for (const std::string_view key : field_names(FieldPlace::kInScaling)) {
-      properties[std::string(key)] = true;
-    }
-    for (const std::string_view key : {"like", "preset"}) properties[std::string(key)] = names;
-    Json needed = Json::array();
-    for (const ScalingParameter& parameter : parameters) {
-      Json property = {{"description", parameter.help}};
-      property.update(axis("number", {parameter.least, parameter.most}));
-      properties[std::string(parameter.name)] = std::move(property);
-      needed.push_back(parameter.name);
-    }
-    Json start = {{"properties", std::move(properties)}, {"additionalProperties", false}};
-    if (!needed.empty()) {
-      start["required"] = std::move(needed);
-      start["anyOf"] = Json::array({required({"like"}), required({"preset"})});
-    }
-    const auto most = static_cast<std::int64_t>(1 + parameters.size());
-    Json as_it_is = {{"maxProperties", most}};
-    as_it_is["anyOf"] = Json::array({required({"like"}), required({"preset"})});
-    Json named = {{"anyOf", Json::array({required({"name"}), std::move(as_it_is)})}};
-    starts.push_back({{"allOf", Json::array({std::move(start), std::move(named)})}});
-  };
-  add_start(plain_scaling_names(), {});
-  for (const ScalingRow& row : scaling_table()) {
-    if (!row.parameters.empty()) add_start({{"const", row.name}}, row.parameters);
-  }
-  schema["anyOf"] = std::move(starts);
-  schema["not"] = required({"like", "preset"});
-  return schema;
-}
-
 }  // namespace
 
 std::string config_schema() {
@@ -299,7 +224,7 @@ std::string config_schema() {
   schema["definitions"] = {{"experiment", experiment_schema()},
                            {"entries", entries_schema()},
                            {"law", law_schema()},
-                           {"scaling", scaling_schema()},
+                           {"scaling", Json::parse(schema_of(scaling_schema()))},
                            {"range", Json::parse(schema_of(range_schema()))},
                            {"given", Json::parse(schema_of(given_schema()))},
                            {"matrix_file", Json::parse(schema_of(matrix_file_schema()))},

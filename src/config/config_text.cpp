@@ -6,6 +6,7 @@
 #include "config/config_draft.h"
 #include "config/given_object.h"
 #include "config/object_writer.h"
+#include "config/scaling_object.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 
@@ -118,97 +119,6 @@ std::string entries_text(const std::vector<Entries>& group) {
   return text + "}";
 }
 
-/// [[a], [b], ...], as [a, b] are the gains of queries and of keys.
-std::string gain_sweep_text(const std::vector<Scaling>& group) {
-  std::vector<std::string> values;
-  for (const Scaling& one : group) values.push_back(list_text({number_text(*one.value)}));
-  return list_text(values);
-}
-
-/// What a group of scalings says in numbers, of which at most one is swept.
-class ScalingNumbers {
- public:
-  explicit ScalingNumbers(const std::vector<Scaling>& group) : group_(group) {}
-
-  /// The members for the numbers of the row it is like, then for its own.
-  std::string members() {
-    std::string text;
-    const Scaling& first = group_.front();
-    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-      text += member(first.like->parameters[i].name,
-                     number([i](const Scaling& one) { return one.parameters[i]; }));
-    }
-    for (const ScalingNumber& row : kScalingNumbers) {
-      const auto own = row.number;
-      if (!(first.changes.*own) || own == &ScalingChanges::key_gain) continue;
-      const std::string value =
-          number([own](const Scaling& one) { return *(one.changes.*own); },
-                 own == &ScalingChanges::gain ? gain_sweep_text : sweep_text<Scaling>);
-      text += own == &ScalingChanges::gain   ? member("gain", gain_of(first, value))
-              : own == &ScalingChanges::bias ? member("normaliser", normaliser_of(first, value))
-                                             : member(row.key, value);
-    }
-    return text;
-  }
-
- private:
-  using Get = std::function<double(const Scaling&)>;
-
-  static std::string member(std::string_view key, const std::string& value) {
-    return ", " + quote(key) + ": " + value;
-  }
-
-  static std::string gain_of(const Scaling& scaling, const std::string& gain) {
-    const auto& key_gain = scaling.changes.key_gain;
-    return key_gain ? list_text({gain, number_text(*key_gain)}) : gain;
-  }
-
-  static std::string normaliser_of(const Scaling& scaling, const std::string& bias) {
-    std::string text = "{";
-    text += quote(name_in(kNormaliserNames, *scaling.changes.normaliser));
-    return text + ": " + bias + "}";
-  }
-
-  /// The number, or the list of the sweep where this is the one that is swept.
-  std::string number(const Get& get,
-                     std::string (*sweep)(const std::vector<Scaling>&) = sweep_text<Scaling>) {
-    const bool here = !swept_ && is_swept<Scaling>(group_, get);
-    swept_ = swept_ || here;
-    return here ? sweep(group_) : number_text(get(group_.front()));
-  }
-
-  const std::vector<Scaling>& group_;
-  bool swept_ = false;
-};
-
-std::string scaling_words_text(const ScalingChanges& changes) {
-  std::string text;
-  const auto add = [&text](std::string_view key, const std::string& value) {
-    text += ", " + quote(key) + ": " + value;
-  };
-  const auto flag = [](bool on) { return std::string(on ? "true" : "false"); };
-  if (changes.normaliser == NormaliserKind::kSoftmax) add("normaliser", quote("softmax"));
-  if (changes.log_keys) add("log_keys", flag(*changes.log_keys));
-  if (changes.norm) add("norm", quote(name_in(kNormNames, *changes.norm)));
-  if (changes.precision) add("precision", quote(name_in(kPrecisionNames, *changes.precision)));
-  if (changes.scale_order) {
-    add("scale_order", quote(name_in(kScaleOrderNames, *changes.scale_order)));
-  }
-  if (changes.max_shift) add("subtract_max", flag(*changes.max_shift == MaxShift::kSubtracted));
-  return text;
-}
-
-std::string scaling_text(const std::vector<Scaling>& group) {
-  const Scaling& first = group.front();
-  if (find_scaling(first.name) == first) return quote(first.name);
-  const bool has_own_name = first.like == nullptr || first.like->name != first.name;
-  std::string text;
-  if (has_own_name) text += ", \"name\": " + quote(first.name);
-  if (first.like != nullptr) text += ", \"like\": " + quote(first.like->name);
-  text += ScalingNumbers(group).members() + scaling_words_text(first.changes);
-  return "{" + text.substr(2) + "}";
-}
-
 void add_draws(ObjectText& text, const Experiment& experiment) {
   std::vector<std::string> entries;
   for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
@@ -227,11 +137,7 @@ std::string experiment_text(const Experiment& experiment) {
   } else {
     add_draws(text, experiment);
   }
-  std::vector<std::string> scalings;
-  for (const auto& group : group_sweeps(experiment.scalings)) {
-    scalings.push_back(scaling_text(group));
-  }
-  text.add("scalings", list_text(scalings));
+  text.add("scalings", scalings_text(experiment.scalings));
   std::vector<std::string> metrics;
   for (const MetricRow* row : experiment.metrics) metrics.push_back(quote(row->name));
   if (!metrics.empty()) text.add("metrics", list_text(metrics));
