@@ -14,28 +14,11 @@
 
 namespace attnscale {
 
-struct LawDraft {
-  const LawRow* row = nullptr;
-  NumberAxis mean;
-  NumberAxis sd;
-  std::vector<NumberAxis> parameters;
-};
-
-struct EntriesDraft {
-  std::optional<std::string> name;
-  std::optional<LawDraft> queries;  ///< where each side has a law of its own
-  std::optional<LawDraft> keys;
-  NumberAxis alignment;
-  NumberAxis aligned_keys;  ///< empty where it is not said
-};
-
 struct ConfigDraft {
   std::filesystem::path folder;  ///< where the relative paths of the config begin
   Config config;
   const SamplerRow* sampler = nullptr;  ///< of experiments that name none
   Experiment experiment;
-  LawDraft law;
-  EntriesDraft entries;
   std::vector<std::string> warnings;
 };
 

@@ -75,14 +75,6 @@ template <auto member>
 void into_experiment(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.experiment.*member);
 }
-template <auto member>
-void into_law(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.law.*member);
-}
-template <auto member>
-void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.entries.*member);
-}
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>
 void into_axis(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

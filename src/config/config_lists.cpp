@@ -6,6 +6,7 @@
 
 #include "config/config_checks.h"
 #include "config/config_reader.h"
+#include "config/entries_object.h"
 #include "config/given_object.h"
 #include "config/scaling_object.h"
 #include "config/stop_object.h"
@@ -91,6 +92,10 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
 
 void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
   draft.experiment.given = read_given(value, draft.folder);
+}
+
+void land_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  draft.experiment.entries = read_entries(value, field);
 }
 
 void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {

@@ -26,7 +26,6 @@ using LandFunction = void(const JsonValue& value, const ConfigField& field, Conf
 LandFunction land_experiments;
 LandFunction land_given;
 LandFunction land_entries;
-LandFunction land_law;
 LandFunction land_scalings;
 LandFunction land_metrics;
 LandFunction land_histogram;

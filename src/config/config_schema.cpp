@@ -7,6 +7,7 @@
 #include "config/axis.h"
 #include "config/config.h"
 #include "config/config_fields.h"
+#include "config/entries_object.h"
 #include "config/given_object.h"
 #include "config/matrix_object.h"
 #include "config/scaling_object.h"
@@ -66,15 +67,6 @@ Json axis(const char* type, const FieldBounds& bounds) {
   return {{"anyOf", Json::array({one, distinct_list_of(one), json_reference_to("range")})}};
 }
 
-/// Laws by name alone: those without parameters.
-Json plain_law_names() {
-  Json names = Json::array();
-  for (const LawRow& row : law_table()) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return {{"enum", std::move(names)}};
-}
-
 Json value_schema(const ConfigField& field) {
   switch (field.type) {
     case FieldType::kText:
@@ -99,12 +91,8 @@ Json value_schema(const ConfigField& field) {
       return {{"anyOf", Json::array({Json{{"const", "all"}}, distinct_list_of(choice(field))})}};
     case FieldType::kScalings:
       return Json::parse(schema_of(scalings_shape(field)));
-    case FieldType::kEntries: {
-      const Json one = {{"anyOf", Json::array({plain_law_names(), json_reference_to("entries")})}};
-      return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
-    }
-    case FieldType::kLaw:
-      return {{"anyOf", Json::array({plain_law_names(), json_reference_to("law")})}};
+    case FieldType::kEntries:
+      return Json::parse(schema_of(entries_shape(field)));
     case FieldType::kGiven:
       return json_reference_to("given");
     case FieldType::kStop:
@@ -158,62 +146,6 @@ Json experiment_schema() {
   return schema;
 }
 
-/// For each law, the keys of its object: `keys` and those of its parameters.
-Json law_alternatives(const std::vector<std::string_view>& keys) {
-  Json laws = Json::array();
-  for (const LawRow& row : law_table()) {
-    Json properties = {{"law", {{"const", row.name}}}};
-    Json required_keys = Json::array();
-    for (const std::string_view key : keys) {
-      if (key != "law") properties[std::string(key)] = true;
-    }
-    for (const LawParameter& parameter : row.parameters) {
-      const FieldBounds bounds = {parameter.above, parameter.at_most, Ends::kLeastExcluded};
-      Json property = {{"description", parameter.help}};
-      property.update(axis("number", bounds));
-      properties[std::string(parameter.name)] = std::move(property);
-      required_keys.push_back(parameter.name);
-    }
-    Json law = {{"properties", std::move(properties)}, {"additionalProperties", false}};
-    if (!required_keys.empty()) {
-      required_keys.push_back("law");
-      law["required"] = std::move(required_keys);
-    }
-    laws.push_back(std::move(law));
-  }
-  return laws;
-}
-
-/// The law of one side.
-Json law_schema() {
-  Json schema = object_schema(FieldPlace::kInLaw);
-  schema.erase("additionalProperties");  // each law says which keys it takes
-  schema["anyOf"] = law_alternatives(field_names(FieldPlace::kInLaw));
-  return schema;
-}
-
-/// One law for both sides, or one for each.
-Json entries_schema() {
-  const std::vector<std::string_view> of_one_law = field_names(FieldPlace::kInLaw);
-  std::vector<std::string_view> of_both;
-  Json of_each = Json::object();
-  for (const std::string_view key : field_names(FieldPlace::kInEntries)) {
-    const bool is_side = key == "queries" || key == "keys";
-    if (!is_side) of_both.push_back(key);
-    const bool tells_a_law =
-        std::find(of_one_law.begin(), of_one_law.end(), key) != of_one_law.end();
-    if (!tells_a_law) of_each[std::string(key)] = true;
-  }
-  Json schema = object_schema(FieldPlace::kInEntries);
-  schema.erase("additionalProperties");
-  schema["anyOf"] = law_alternatives(of_both);
-  Json sides = required({"queries", "keys"});
-  sides["properties"] = std::move(of_each);
-  sides["additionalProperties"] = false;
-  schema["anyOf"].push_back(std::move(sides));
-  return schema;
-}
-
 }  // namespace
 
 std::string config_schema() {
@@ -222,8 +154,8 @@ std::string config_schema() {
                  {"description", "What attnscale draws, scales, measures and writes."}};
   schema.update(object_schema(FieldPlace::kInConfig));
   schema["definitions"] = {{"experiment", experiment_schema()},
-                           {"entries", entries_schema()},
-                           {"law", law_schema()},
+                           {"entries", Json::parse(schema_of(entries_schema()))},
+                           {"law", Json::parse(schema_of(law_schema()))},
                            {"scaling", Json::parse(schema_of(scaling_schema()))},
                            {"range", Json::parse(schema_of(range_schema()))},
                            {"given", Json::parse(schema_of(given_schema()))},

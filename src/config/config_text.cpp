@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "config/config_draft.h"
+#include "config/entries_object.h"
 #include "config/given_object.h"
 #include "config/object_writer.h"
 #include "config/scaling_object.h"
@@ -34,98 +35,11 @@ class ObjectText {
   std::string text_;
 };
 
-/// One object of a list: neighbours with one name and a value each are a sweep.
-template <typename Named>
-std::vector<std::vector<Named>> group_sweeps(const std::vector<Named>& all) {
-  std::vector<std::vector<Named>> groups;
-  for (const Named& one : all) {
-    const bool joins = !groups.empty() && one.value && groups.back().front().name == one.name;
-    if (!joins) groups.emplace_back();
-    groups.back().push_back(one);
-  }
-  return groups;
-}
-
-template <typename Named>
-std::string sweep_text(const std::vector<Named>& group) {
-  std::vector<double> values;
-  for (const Named& one : group) values.push_back(*one.value);
-  return numbers_text(values);
-}
-
-/// True where `number` of every member is what the sweep says.
-template <typename Named>
-bool is_swept(const std::vector<Named>& group, const std::function<double(const Named&)>& number) {
-  return std::all_of(group.begin(), group.end(),
-                     [&](const Named& one) { return one.value && *one.value == number(one); });
-}
-
-/// The numbers of a group of entries, of which at most one is swept.
-class EntriesNumbers {
- public:
-  using Get = std::function<double(const Entries&)>;
-
-  explicit EntriesNumbers(const std::vector<Entries>& group) : group_(group) {}
-
-  /// `, "key": number`, or the list of the sweep where this is the number that is swept.
-  std::string member(std::string_view key, const Get& get) {
-    const bool here = !swept_ && is_swept<Entries>(group_, get);
-    swept_ = swept_ || here;
-    return ", " + quote(key) + ": " +
-           (here ? sweep_text(group_) : number_text(get(group_.front())));
-  }
-
-  /// `"law": ...`, `more`, and the law's numbers.
-  std::string law(Law Entries::*side, const std::string& more = "") {
-    const LawRow& row = *(group_.front().*side).row;
-    std::string text = "\"law\": " + quote(row.name) + more;
-    text += member("mean", [side](const Entries& one) { return (one.*side).mean; });
-    text += member("sd", [side](const Entries& one) { return (one.*side).sd; });
-    for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-      text += member(row.parameters[i].name,
-                     [side, i](const Entries& one) { return (one.*side).parameters[i]; });
-    }
-    return text;
-  }
-
- private:
-  const std::vector<Entries>& group_;
-  bool swept_ = false;
-};
-
-std::string entries_text(const std::vector<Entries>& group) {
-  EntriesNumbers numbers(group);
-  const std::string name = "\"name\": " + quote(group.front().name);
-  const bool one_law = std::all_of(group.begin(), group.end(),
-                                   [](const Entries& one) { return one.queries == one.keys; });
-  std::string text = "{";
-  if (one_law) {
-    text += numbers.law(&Entries::queries, ", " + name);
-  } else {
-    text += name + ", \"queries\": {" + numbers.law(&Entries::queries) + "}";
-    text += ", \"keys\": {" + numbers.law(&Entries::keys) + "}";
-  }
-  const bool aligned = std::any_of(group.begin(), group.end(), [](const Entries& one) {
-    return one.alignment != 0 || one.aligned_keys;
-  });
-  if (aligned) {
-    text += numbers.member("alignment", [](const Entries& one) { return one.alignment; });
-  }
-  if (group.front().aligned_keys) {
-    text += numbers.member("aligned_keys", [](const Entries& one) {
-      return static_cast<double>(one.aligned_keys.value_or(0));
-    });
-  }
-  return text + "}";
-}
-
 void add_draws(ObjectText& text, const Experiment& experiment) {
-  std::vector<std::string> entries;
-  for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
   text.add("sampler", quote(experiment.sampler->name));
   text.add("d", whole_numbers_text(experiment.d));
   text.add("keys", whole_numbers_text(experiment.keys));
-  text.add("entries", list_text(entries));
+  text.add("entries", entries_text(experiment.entries));
   text.add("queries", std::to_string(experiment.queries));
 }
 

@@ -26,7 +26,6 @@ enum class FieldType {
   kMetrics,      ///< a list of choices, or "all"
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
-  kLaw,          ///< a choice or an object: one side's law
   kGiven,        ///< an object of given numbers
   kStop,         ///< an object that says how precise is enough
   kExperiments,  ///< a list of experiments
