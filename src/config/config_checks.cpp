@@ -2,32 +2,24 @@
 
 #include <algorithm>
 
-#include "config/config_given.h"
+#include "config/file_size.h"
+#include "config/given_object.h"
 #include "config/join.h"
+#include "config/object_reader.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 #include "experiment/given_scores.h"
+#include "experiment/histogram.h"
 #include "experiment/scaling_measurer.h"
 
 namespace attnscale {
 namespace {
 
 constexpr double kMostCells = 1e6;
-constexpr double kMostBins = 100;
-constexpr double kBytesOfKey = 80;     // the columns that name a line
-constexpr double kBytesOfNumber = 20;  // one number and its comma
 
 double cells_of(const Experiment& experiment) {
   return static_cast<double>(experiment.entries.size()) * static_cast<double>(experiment.d.size()) *
          static_cast<double>(experiment.keys.size());
-}
-
-void check_size(const JsonValue& value, const std::string& file, double lines, double bytes) {
-  if (lines > kMostLines || bytes > kMostBytes) {
-    refuse(value, file + " would get " + number_text(lines) + " lines, about " +
-                      number_text(bytes) + " bytes; allowed are " + number_text(kMostLines) +
-                      " lines and " + number_text(kMostBytes) + " bytes");
-  }
 }
 
 void check_samples(const JsonValue& value, const Experiment& experiment) {
@@ -40,21 +32,15 @@ void check_samples(const JsonValue& value, const Experiment& experiment) {
   const double lines = static_cast<double>(experiment.samples) * cells_of(experiment) *
                        static_cast<double>(experiment.scalings.size());
   const double numbers = static_cast<double>(experiment.metrics.size());
-  check_size(samples, "samples.csv", lines, lines * (kBytesOfKey + kBytesOfNumber * numbers));
+  check_file_size(samples, "samples.csv", lines, numbers);
 }
 
 void check_histogram(const JsonValue& value, const Experiment& experiment) {
   if (experiment.histogram.empty()) return;
-  const double lines = kMostBins * static_cast<double>(experiment.histogram.size()) *
-                       cells_of(experiment) * static_cast<double>(experiment.scalings.size());
-  check_size(*value.find("histogram"), "histogram.csv", lines,
-             lines * (kBytesOfKey + 4 * kBytesOfNumber));
-}
-
-/// The value the message points at: the key if it was said, else the experiment.
-const JsonValue& said_or_whole(const JsonValue& experiment, std::string_view key) {
-  const JsonValue* said = experiment.find(key);
-  return said != nullptr ? *said : experiment;
+  const double lines = static_cast<double>(kHistogramBins) *
+                       static_cast<double>(experiment.histogram.size()) * cells_of(experiment) *
+                       static_cast<double>(experiment.scalings.size());
+  check_file_size(*value.find("histogram"), "histogram.csv", lines, 4);
 }
 
 std::string describe_law(const Law& law) {
@@ -89,19 +75,6 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
     refuse(said_or_whole(value, "entries"), "the sampler " + quote(experiment.sampler->name) +
                                                 " has no rule for " + describe_entries(entries) +
                                                 "; samplers that can draw it: " + join(able));
-  }
-}
-
-void check_scalings(const JsonValue& value, const Experiment& experiment) {
-  for (const Scaling& scaling : experiment.scalings) {
-    const bool lacks_d = experiment.given && !experiment.given->scores.empty() &&
-                         !experiment.given->d && needs_d(scaling.rule);
-    if (lacks_d) {
-      refuse(said_or_whole(value, "scalings"),
-             "the scaling " + quote(scaling.name) +
-                 " needs to know d; write \"d\" inside \"given\", "
-                 "such as {\"scores\": ..., \"d\": 16}, or \"scalings\": [\"none\"]");
-    }
   }
 }
 
@@ -174,31 +147,10 @@ bool counts_aligned_keys(const Experiment& experiment) {
   });
 }
 
-void check_weights(const JsonValue& value, const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  if (!given.weights) return;
-  double visible = 0;
-  for (std::int64_t query = 0; query < query_count(given); ++query) {
-    visible += static_cast<double>(visible_keys(given, query));
-  }
-  const double vectors =
-      static_cast<double>(head_count(given)) * static_cast<double>(experiment.scalings.size());
-  const JsonValue& place = *value.find("given");
-  const JsonValue* const weights = place.find("weights");
-  const JsonValue& said = weights != nullptr ? *weights : place;
-  check_size(said, "weights.csv", vectors * visible,
-             vectors * visible * (kBytesOfKey + 4 * kBytesOfNumber));
-  if (given.values.empty()) return;
-  const double lines = vectors * static_cast<double>(query_count(given)) *
-                       static_cast<double>(given.values.most_columns());
-  check_size(said, "outputs.csv", lines, lines * (kBytesOfKey + kBytesOfNumber));
-}
-
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings) {
-  check_scalings(value, experiment);
   warn_of_one_key(value, experiment, warnings);
-  if (experiment.given) return check_given_experiment(value, experiment, warnings);
+  if (experiment.given) return check_given(value, experiment, warnings);
   check_sampler(value, experiment);
   check_norms(value, experiment);
   check_held_keys(value, experiment);

@@ -10,19 +10,11 @@
 
 namespace attnscale {
 
-/// Most lines that samples.csv, histogram.csv, weights.csv or outputs.csv of one experiment may
-/// get, and their largest size.
-inline constexpr double kMostLines = 1e7;
-inline constexpr double kMostBytes = 1024.0 * 1024 * 1024;
-
 /// True where no query has a second key, drawn or given.
 bool has_one_key_only(const Experiment& experiment);
 
 /// True where all entries of the experiment say how many keys are aligned.
 bool counts_aligned_keys(const Experiment& experiment);
-
-/// The size of weights.csv and outputs.csv of an experiment whose numbers are given.
-void check_weights(const JsonValue& value, const Experiment& experiment);
 
 /// Sampler against laws, scalings against given scores, the size of samples and histograms. Adds
 /// what is allowed but worth telling to `warnings`.

@@ -5,6 +5,7 @@
 #include "config/config_choices.h"
 #include "config/config_landing.h"
 #include "config/config_reader.h"
+#include "config/entries_object.h"
 #include "config/stop_object.h"
 
 namespace attnscale {
@@ -20,20 +21,13 @@ std::vector<std::string_view> histogram_names() {
   return names;
 }
 
-/// The largest value that some sampler takes; the real bound is the experiment's own sampler's.
-double largest_limit(std::int64_t SamplerRow::*limit) {
-  std::int64_t largest = 1;
-  for (const SamplerRow& row : sampler_table()) largest = std::max(largest, row.*limit);
-  return static_cast<double>(largest);
-}
-
 using enum FieldPlace;
 using enum FieldType;
 using enum FieldUse;
 
 std::vector<ConfigField> make_table() {
-  const FieldBounds d_bounds = {1, largest_limit(&SamplerRow::max_d)};
-  const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
+  const FieldBounds d_bounds = limits_of_samplers(&SamplerRow::max_d);
+  const FieldBounds keys_bounds = limits_of_samplers(&SamplerRow::max_keys);
   // clang-format off: a row of the table stays two or three lines.
   return {
       {kInConfig, "$schema", kText, kOptional, "", into_nothing,
@@ -162,9 +156,6 @@ std::vector<ConfigField> make_table() {
 const std::vector<ConfigField>& table() {
   static const std::vector<ConfigField> fields = [] {
     std::vector<ConfigField> all = make_table();
-    const FieldBounds keys_bounds = {1, largest_limit(&SamplerRow::max_keys)};
-    for (ConfigField& field : rule_fields(keys_bounds)) all.push_back(std::move(field));
-    for (const ConfigField& field : given_fields()) all.push_back(field);
     return all;
   }();
   return fields;

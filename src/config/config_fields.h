@@ -13,15 +13,7 @@
 namespace attnscale {
 
 /// The object a key belongs to.
-enum class FieldPlace {
-  kInConfig,
-  kInExperiment,
-  kInEntries,
-  kInLaw,
-  kInScaling,
-  kInGiven,
-  kInMatrixFile
-};
+enum class FieldPlace { kInConfig, kInExperiment };
 
 struct ConfigField {
   FieldPlace place;
@@ -37,12 +29,6 @@ struct ConfigField {
 
   operator Field() const { return {name, type, use, fallback, help, bounds, choices}; }
 };
-
-/// The rows about laws and scalings, which are part of the table; a query has keys within the
-/// bounds.
-std::vector<ConfigField> rule_fields(const FieldBounds& keys_bounds);
-/// The part of the table about given numbers, in a file of its own for its length.
-std::vector<ConfigField> given_fields();
 
 /// The keys of one object, in the order they are read, checked and documented.
 std::span<const ConfigField> fields_of(FieldPlace place);

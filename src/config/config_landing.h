@@ -11,7 +11,6 @@
 
 #include "config/config_draft.h"
 #include "config/config_fields.h"
-#include "config/config_given.h"
 #include "config/values.h"
 
 namespace attnscale {
@@ -75,47 +74,6 @@ void into_config(const JsonValue& value, const ConfigField& field, ConfigDraft& 
 template <auto member>
 void into_experiment(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
   read_into(value, field, draft.experiment.*member);
-}
-template <auto member>
-void into_law(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.law.*member);
-}
-template <auto member>
-void into_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.entries.*member);
-}
-template <auto member>
-void into_scaling(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.scaling.*member);
-}
-/// A word of a scaling, by its place in the list of names.
-template <auto member, const auto& names>
-void into_scaling_word(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  using Enum = typename std::remove_cvref_t<decltype(draft.scaling.words.*member)>::value_type;
-  const auto place = std::find(names.begin(), names.end(), read_choice(value, field));
-  draft.scaling.words.*member = static_cast<Enum>(place - names.begin());
-}
-inline void into_max_shift(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.scaling.words.max_shift = read_boolean(value) ? MaxShift::kSubtracted : MaxShift::kNone;
-}
-inline void into_log_keys(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.scaling.words.log_keys = read_boolean(value);
-}
-template <auto member>
-void into_given(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.given.*member);
-}
-template <auto member>
-void into_numbers(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.given.numbers.*member);
-}
-template <auto member>
-void into_matrix(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
-  draft.given.numbers.*member = read_matrix(value, draft.folder);
-}
-template <auto member>
-void into_matrix_file(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
-  read_into(value, field, draft.matrix_file.*member);
 }
 /// An axis of an experiment, as far as its sampler reaches.
 template <auto axis, auto limit>

@@ -6,7 +6,9 @@
 
 #include "config/config_checks.h"
 #include "config/config_reader.h"
-#include "config/config_sweeps.h"
+#include "config/entries_object.h"
+#include "config/given_object.h"
+#include "config/scaling_object.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 #include "experiment/scaling_measurer.h"
@@ -86,6 +88,18 @@ void land_histogram(const JsonValue& value, const ConfigField& field, ConfigDraf
     }
     histogram.push_back(name);
   }
+}
+
+void land_given(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {
+  draft.experiment.given = read_given(value, draft.folder);
+}
+
+void land_entries(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  draft.experiment.entries = read_entries(value, field);
+}
+
+void land_scalings(const JsonValue& value, const ConfigField& field, ConfigDraft& draft) {
+  draft.experiment.scalings = read_scalings(value, field);
 }
 
 void land_stop(const JsonValue& value, const ConfigField&, ConfigDraft& draft) {

@@ -26,11 +26,7 @@ using LandFunction = void(const JsonValue& value, const ConfigField& field, Conf
 LandFunction land_experiments;
 LandFunction land_given;
 LandFunction land_entries;
-LandFunction land_law;
 LandFunction land_scalings;
-LandFunction land_scaling_row;
-LandFunction land_gain;
-LandFunction land_normaliser;
 LandFunction land_metrics;
 LandFunction land_histogram;
 LandFunction land_stop;

@@ -7,6 +7,10 @@
 #include "config/axis.h"
 #include "config/config.h"
 #include "config/config_fields.h"
+#include "config/entries_object.h"
+#include "config/given_object.h"
+#include "config/matrix_object.h"
+#include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
 #include "config/values.h"
@@ -63,35 +67,6 @@ Json axis(const char* type, const FieldBounds& bounds) {
   return {{"anyOf", Json::array({one, distinct_list_of(one), json_reference_to("range")})}};
 }
 
-/// Laws by name alone: those without parameters.
-Json plain_law_names() {
-  Json names = Json::array();
-  for (const LawRow& row : law_table()) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return {{"enum", std::move(names)}};
-}
-
-/// Scalings by name alone: those without parameters.
-Json plain_scaling_names() {
-  Json names = Json::array();
-  for (const ScalingRow& row : scaling_table()) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return {{"enum", std::move(names)}};
-}
-
-/// softmax by its name alone, the others with their number.
-Json normaliser(const ConfigField& field) {
-  Json kinds = Json::array({Json{{"const", kNormaliserNames.front()}}});
-  for (auto name = kNormaliserNames.begin() + 1; name != kNormaliserNames.end(); ++name) {
-    Json one = {{"type", "object"}, {"required", {*name}}, {"additionalProperties", false}};
-    one["properties"][std::string(*name)] = axis("number", field.bounds);
-    kinds.push_back(std::move(one));
-  }
-  return {{"anyOf", std::move(kinds)}};
-}
-
 Json value_schema(const ConfigField& field) {
   switch (field.type) {
     case FieldType::kText:
@@ -114,31 +89,10 @@ Json value_schema(const ConfigField& field) {
       return distinct_list_of(choice(field));
     case FieldType::kMetrics:
       return {{"anyOf", Json::array({Json{{"const", "all"}}, distinct_list_of(choice(field))})}};
-    case FieldType::kGain: {
-      const Json one = bounded("number", field.bounds);
-      Json pair = list_of(one);
-      pair["minItems"] = 2;
-      pair["maxItems"] = 2;
-      Json value = list_of(one);
-      value["maxItems"] = 1;
-      return {{"anyOf", Json::array({one, std::move(pair), json_reference_to("range"),
-                                     distinct_list_of(std::move(value))})}};
-    }
-    case FieldType::kNormaliser:
-      return normaliser(field);
     case FieldType::kScalings:
-      return distinct_list_of(
-          {{"anyOf", Json::array({plain_scaling_names(), json_reference_to("scaling")})}});
-    case FieldType::kEntries: {
-      const Json one = {{"anyOf", Json::array({plain_law_names(), json_reference_to("entries")})}};
-      return {{"anyOf", Json::array({one, distinct_list_of(one)})}};
-    }
-    case FieldType::kLaw:
-      return {{"anyOf", Json::array({plain_law_names(), json_reference_to("law")})}};
-    case FieldType::kMatrix:
-      return {{"anyOf", Json::array({list_of(list_of({{"type", "number"}})),
-                                     Json{{"type", "string"}, {"minLength", 1}},
-                                     json_reference_to("matrix_file")})}};
+      return Json::parse(schema_of(scalings_shape(field)));
+    case FieldType::kEntries:
+      return Json::parse(schema_of(entries_shape(field)));
     case FieldType::kGiven:
       return json_reference_to("given");
     case FieldType::kStop:
@@ -192,116 +146,6 @@ Json experiment_schema() {
   return schema;
 }
 
-/// For each law, the keys of its object: `keys` and those of its parameters.
-Json law_alternatives(const std::vector<std::string_view>& keys) {
-  Json laws = Json::array();
-  for (const LawRow& row : law_table()) {
-    Json properties = {{"law", {{"const", row.name}}}};
-    Json required_keys = Json::array();
-    for (const std::string_view key : keys) {
-      if (key != "law") properties[std::string(key)] = true;
-    }
-    for (const LawParameter& parameter : row.parameters) {
-      const FieldBounds bounds = {parameter.above, parameter.at_most, Ends::kLeastExcluded};
-      Json property = {{"description", parameter.help}};
-      property.update(axis("number", bounds));
-      properties[std::string(parameter.name)] = std::move(property);
-      required_keys.push_back(parameter.name);
-    }
-    Json law = {{"properties", std::move(properties)}, {"additionalProperties", false}};
-    if (!required_keys.empty()) {
-      required_keys.push_back("law");
-      law["required"] = std::move(required_keys);
-    }
-    laws.push_back(std::move(law));
-  }
-  return laws;
-}
-
-/// The law of one side.
-Json law_schema() {
-  Json schema = object_schema(FieldPlace::kInLaw);
-  schema.erase("additionalProperties");  // each law says which keys it takes
-  schema["anyOf"] = law_alternatives(field_names(FieldPlace::kInLaw));
-  return schema;
-}
-
-/// One law for both sides, or one for each.
-Json entries_schema() {
-  const std::vector<std::string_view> of_one_law = field_names(FieldPlace::kInLaw);
-  std::vector<std::string_view> of_both;
-  Json of_each = Json::object();
-  for (const std::string_view key : field_names(FieldPlace::kInEntries)) {
-    const bool is_side = key == "queries" || key == "keys";
-    if (!is_side) of_both.push_back(key);
-    const bool tells_a_law =
-        std::find(of_one_law.begin(), of_one_law.end(), key) != of_one_law.end();
-    if (!tells_a_law) of_each[std::string(key)] = true;
-  }
-  Json schema = object_schema(FieldPlace::kInEntries);
-  schema.erase("additionalProperties");
-  schema["anyOf"] = law_alternatives(of_both);
-  Json sides = required({"queries", "keys"});
-  sides["properties"] = std::move(of_each);
-  sides["additionalProperties"] = false;
-  schema["anyOf"].push_back(std::move(sides));
-  return schema;
-}
-
-/// A start without numbers, or each that has some with its own; a name of its own unless the start
-/// is taken as it is.
-Json scaling_schema() {
-  Json schema = object_schema(FieldPlace::kInScaling);
-  schema.erase("additionalProperties");  // each start says which keys it takes
-  Json known = Json::array();
-  for (const ScalingRow& row : scaling_table()) known.push_back(row.name);
-  schema["properties"]["name"]["not"] = {{"enum", std::move(known)}};
-
-  Json starts = Json::array();
-  const auto add_start = [&](Json names, std::span<const ScalingParameter> parameters) {
-    Json properties = Json::object();
-    for (const std::string_view key : field_names(FieldPlace::kInScaling)) {
-      properties[std::string(key)] = true;
-    }
-    for (const std::string_view key : {"like", "preset"}) properties[std::string(key)] = names;
-    Json needed = Json::array();
-    for (const ScalingParameter& parameter : parameters) {
-      Json property = {{"description", parameter.help}};
-      property.update(axis("number", {parameter.least, parameter.most}));
-      properties[std::string(parameter.name)] = std::move(property);
-      needed.push_back(parameter.name);
-    }
-    Json start = {{"properties", std::move(properties)}, {"additionalProperties", false}};
-    if (!needed.empty()) {
-      start["required"] = std::move(needed);
-      start["anyOf"] = Json::array({required({"like"}), required({"preset"})});
-    }
-    const auto most = static_cast<std::int64_t>(1 + parameters.size());
-    Json as_it_is = {{"maxProperties", most}};
-    as_it_is["anyOf"] = Json::array({required({"like"}), required({"preset"})});
-    Json named = {{"anyOf", Json::array({required({"name"}), std::move(as_it_is)})}};
-    starts.push_back({{"allOf", Json::array({std::move(start), std::move(named)})}});
-  };
-  add_start(plain_scaling_names(), {});
-  for (const ScalingRow& row : scaling_table()) {
-    if (!row.parameters.empty()) add_start({{"const", row.name}}, row.parameters);
-  }
-  schema["anyOf"] = std::move(starts);
-  schema["not"] = required({"like", "preset"});
-  return schema;
-}
-
-Json given_schema() {
-  Json schema = object_schema(FieldPlace::kInGiven);
-  Json scores = required({"scores"});
-  scores["not"] = {
-      {"anyOf", Json::array({required({"queries"}), required({"keys"}), required({"values"})})}};
-  Json vectors = required({"queries", "keys"});
-  vectors["not"] = {{"anyOf", Json::array({required({"scores"}), required({"d"})})}};
-  schema["oneOf"] = Json::array({std::move(scores), std::move(vectors)});
-  return schema;
-}
-
 }  // namespace
 
 std::string config_schema() {
@@ -310,12 +154,12 @@ std::string config_schema() {
                  {"description", "What attnscale draws, scales, measures and writes."}};
   schema.update(object_schema(FieldPlace::kInConfig));
   schema["definitions"] = {{"experiment", experiment_schema()},
-                           {"entries", entries_schema()},
-                           {"law", law_schema()},
-                           {"scaling", scaling_schema()},
+                           {"entries", Json::parse(schema_of(entries_schema()))},
+                           {"law", Json::parse(schema_of(law_schema()))},
+                           {"scaling", Json::parse(schema_of(scaling_schema()))},
                            {"range", Json::parse(schema_of(range_schema()))},
-                           {"given", given_schema()},
-                           {"matrix_file", object_schema(FieldPlace::kInMatrixFile)},
+                           {"given", Json::parse(schema_of(given_schema()))},
+                           {"matrix_file", Json::parse(schema_of(matrix_file_schema()))},
                            {"stop", Json::parse(schema_of(stop_schema()))}};
   return schema.dump(2) + "\n";
 }

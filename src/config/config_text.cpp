@@ -4,30 +4,19 @@
 
 #include "config/config.h"
 #include "config/config_draft.h"
+#include "config/entries_object.h"
+#include "config/given_object.h"
 #include "config/object_writer.h"
+#include "config/scaling_object.h"
 #include "config/stop_object.h"
 #include "config/values.h"
 
 namespace attnscale {
 namespace {
 
-std::string numbers_text(const std::vector<double>& numbers) {
-  std::vector<std::string> items;
-  items.reserve(numbers.size());
-  for (const double number : numbers) items.push_back(number_text(number));
-  return list_text(items);
-}
-
-std::string numbers_text(const std::vector<std::int64_t>& numbers) {
+std::string whole_numbers_text(const std::vector<std::int64_t>& numbers) {
   std::vector<std::string> items;
   for (const std::int64_t number : numbers) items.push_back(std::to_string(number));
-  return list_text(items);
-}
-
-std::string rows_text(const std::vector<std::vector<double>>& rows) {
-  std::vector<std::string> items;
-  items.reserve(rows.size());
-  for (const std::vector<double>& row : rows) items.push_back(numbers_text(row));
   return list_text(items);
 }
 
@@ -46,212 +35,11 @@ class ObjectText {
   std::string text_;
 };
 
-/// One object of a list: neighbours with one name and a value each are a sweep.
-template <typename Named>
-std::vector<std::vector<Named>> group_sweeps(const std::vector<Named>& all) {
-  std::vector<std::vector<Named>> groups;
-  for (const Named& one : all) {
-    const bool joins = !groups.empty() && one.value && groups.back().front().name == one.name;
-    if (!joins) groups.emplace_back();
-    groups.back().push_back(one);
-  }
-  return groups;
-}
-
-template <typename Named>
-std::string sweep_text(const std::vector<Named>& group) {
-  std::vector<double> values;
-  for (const Named& one : group) values.push_back(*one.value);
-  return numbers_text(values);
-}
-
-/// True where `number` of every member is what the sweep says.
-template <typename Named>
-bool is_swept(const std::vector<Named>& group, const std::function<double(const Named&)>& number) {
-  return std::all_of(group.begin(), group.end(),
-                     [&](const Named& one) { return one.value && *one.value == number(one); });
-}
-
-/// The numbers of a group of entries, of which at most one is swept.
-class EntriesNumbers {
- public:
-  using Get = std::function<double(const Entries&)>;
-
-  explicit EntriesNumbers(const std::vector<Entries>& group) : group_(group) {}
-
-  /// `, "key": number`, or the list of the sweep where this is the number that is swept.
-  std::string member(std::string_view key, const Get& get) {
-    const bool here = !swept_ && is_swept<Entries>(group_, get);
-    swept_ = swept_ || here;
-    return ", " + quote(key) + ": " +
-           (here ? sweep_text(group_) : number_text(get(group_.front())));
-  }
-
-  /// `"law": ...`, `more`, and the law's numbers.
-  std::string law(Law Entries::*side, const std::string& more = "") {
-    const LawRow& row = *(group_.front().*side).row;
-    std::string text = "\"law\": " + quote(row.name) + more;
-    text += member("mean", [side](const Entries& one) { return (one.*side).mean; });
-    text += member("sd", [side](const Entries& one) { return (one.*side).sd; });
-    for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-      text += member(row.parameters[i].name,
-                     [side, i](const Entries& one) { return (one.*side).parameters[i]; });
-    }
-    return text;
-  }
-
- private:
-  const std::vector<Entries>& group_;
-  bool swept_ = false;
-};
-
-std::string entries_text(const std::vector<Entries>& group) {
-  EntriesNumbers numbers(group);
-  const std::string name = "\"name\": " + quote(group.front().name);
-  const bool one_law = std::all_of(group.begin(), group.end(),
-                                   [](const Entries& one) { return one.queries == one.keys; });
-  std::string text = "{";
-  if (one_law) {
-    text += numbers.law(&Entries::queries, ", " + name);
-  } else {
-    text += name + ", \"queries\": {" + numbers.law(&Entries::queries) + "}";
-    text += ", \"keys\": {" + numbers.law(&Entries::keys) + "}";
-  }
-  const bool aligned = std::any_of(group.begin(), group.end(), [](const Entries& one) {
-    return one.alignment != 0 || one.aligned_keys;
-  });
-  if (aligned) {
-    text += numbers.member("alignment", [](const Entries& one) { return one.alignment; });
-  }
-  if (group.front().aligned_keys) {
-    text += numbers.member("aligned_keys", [](const Entries& one) {
-      return static_cast<double>(one.aligned_keys.value_or(0));
-    });
-  }
-  return text + "}";
-}
-
-/// [[a], [b], ...], as [a, b] are the gains of queries and of keys.
-std::string gain_sweep_text(const std::vector<Scaling>& group) {
-  std::vector<std::string> values;
-  for (const Scaling& one : group) values.push_back(list_text({number_text(*one.value)}));
-  return list_text(values);
-}
-
-/// What a group of scalings says in numbers, of which at most one is swept.
-class ScalingNumbers {
- public:
-  explicit ScalingNumbers(const std::vector<Scaling>& group) : group_(group) {}
-
-  /// The members for the numbers of the row it is like, then for its own.
-  std::string members() {
-    std::string text;
-    const Scaling& first = group_.front();
-    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-      text += member(first.like->parameters[i].name,
-                     number([i](const Scaling& one) { return one.parameters[i]; }));
-    }
-    for (const ScalingNumber& row : kScalingNumbers) {
-      const auto own = row.number;
-      if (!(first.changes.*own) || own == &ScalingChanges::key_gain) continue;
-      const std::string value =
-          number([own](const Scaling& one) { return *(one.changes.*own); },
-                 own == &ScalingChanges::gain ? gain_sweep_text : sweep_text<Scaling>);
-      text += own == &ScalingChanges::gain   ? member("gain", gain_of(first, value))
-              : own == &ScalingChanges::bias ? member("normaliser", normaliser_of(first, value))
-                                             : member(row.key, value);
-    }
-    return text;
-  }
-
- private:
-  using Get = std::function<double(const Scaling&)>;
-
-  static std::string member(std::string_view key, const std::string& value) {
-    return ", " + quote(key) + ": " + value;
-  }
-
-  static std::string gain_of(const Scaling& scaling, const std::string& gain) {
-    const auto& key_gain = scaling.changes.key_gain;
-    return key_gain ? list_text({gain, number_text(*key_gain)}) : gain;
-  }
-
-  static std::string normaliser_of(const Scaling& scaling, const std::string& bias) {
-    std::string text = "{";
-    text += quote(name_in(kNormaliserNames, *scaling.changes.normaliser));
-    return text + ": " + bias + "}";
-  }
-
-  /// The number, or the list of the sweep where this is the one that is swept.
-  std::string number(const Get& get,
-                     std::string (*sweep)(const std::vector<Scaling>&) = sweep_text<Scaling>) {
-    const bool here = !swept_ && is_swept<Scaling>(group_, get);
-    swept_ = swept_ || here;
-    return here ? sweep(group_) : number_text(get(group_.front()));
-  }
-
-  const std::vector<Scaling>& group_;
-  bool swept_ = false;
-};
-
-std::string scaling_words_text(const ScalingChanges& changes) {
-  std::string text;
-  const auto add = [&text](std::string_view key, const std::string& value) {
-    text += ", " + quote(key) + ": " + value;
-  };
-  const auto flag = [](bool on) { return std::string(on ? "true" : "false"); };
-  if (changes.normaliser == NormaliserKind::kSoftmax) add("normaliser", quote("softmax"));
-  if (changes.log_keys) add("log_keys", flag(*changes.log_keys));
-  if (changes.norm) add("norm", quote(name_in(kNormNames, *changes.norm)));
-  if (changes.precision) add("precision", quote(name_in(kPrecisionNames, *changes.precision)));
-  if (changes.scale_order) {
-    add("scale_order", quote(name_in(kScaleOrderNames, *changes.scale_order)));
-  }
-  if (changes.max_shift) add("subtract_max", flag(*changes.max_shift == MaxShift::kSubtracted));
-  return text;
-}
-
-std::string scaling_text(const std::vector<Scaling>& group) {
-  const Scaling& first = group.front();
-  if (find_scaling(first.name) == first) return quote(first.name);
-  const bool has_own_name = first.like == nullptr || first.like->name != first.name;
-  std::string text;
-  if (has_own_name) text += ", \"name\": " + quote(first.name);
-  if (first.like != nullptr) text += ", \"like\": " + quote(first.like->name);
-  text += ScalingNumbers(group).members() + scaling_words_text(first.changes);
-  return "{" + text.substr(2) + "}";
-}
-
-std::string boolean_text(bool value) {
-  return value ? "true" : "false";
-}
-
-std::string matrix_text(const GivenMatrix& matrix) {
-  if (!matrix.file) return rows_text(matrix.rows);
-  return "{\"file\": " + quote(matrix.file->path) + ", \"sha256\": " + quote(matrix.file->sha256) +
-         "}";
-}
-
-std::string given_text(const Given& given) {
-  ObjectText text("      ");
-  if (given.d) text.add("d", std::to_string(*given.d));
-  if (!given.scores.empty()) text.add("scores", matrix_text(given.scores));
-  if (!given.queries.empty()) text.add("queries", matrix_text(given.queries));
-  if (!given.keys.empty()) text.add("keys", matrix_text(given.keys));
-  if (!given.values.empty()) text.add("values", matrix_text(given.values));
-  text.add("causal", boolean_text(given.causal));
-  text.add("weights", boolean_text(given.weights));
-  text.add("baseline", boolean_text(given.baseline));
-  return text.finish();
-}
-
 void add_draws(ObjectText& text, const Experiment& experiment) {
-  std::vector<std::string> entries;
-  for (const auto& group : group_sweeps(experiment.entries)) entries.push_back(entries_text(group));
   text.add("sampler", quote(experiment.sampler->name));
-  text.add("d", numbers_text(experiment.d));
-  text.add("keys", numbers_text(experiment.keys));
-  text.add("entries", list_text(entries));
+  text.add("d", whole_numbers_text(experiment.d));
+  text.add("keys", whole_numbers_text(experiment.keys));
+  text.add("entries", entries_text(experiment.entries));
   text.add("queries", std::to_string(experiment.queries));
 }
 
@@ -259,15 +47,11 @@ std::string experiment_text(const Experiment& experiment) {
   ObjectText text("    ");
   text.add("name", quote(experiment.name));
   if (experiment.given) {
-    text.add("given", given_text(*experiment.given));
+    text.add("given", given_text(*experiment.given, "      "));
   } else {
     add_draws(text, experiment);
   }
-  std::vector<std::string> scalings;
-  for (const auto& group : group_sweeps(experiment.scalings)) {
-    scalings.push_back(scaling_text(group));
-  }
-  text.add("scalings", list_text(scalings));
+  text.add("scalings", scalings_text(experiment.scalings));
   std::vector<std::string> metrics;
   for (const MetricRow* row : experiment.metrics) metrics.push_back(quote(row->name));
   if (!metrics.empty()) text.add("metrics", list_text(metrics));

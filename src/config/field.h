@@ -2,6 +2,7 @@
 // new key is one row in the table of its object.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -23,12 +24,8 @@ enum class FieldType {
   kNumberAxis,   ///< a number, a list or a range of them
   kChoiceList,   ///< a list of choices
   kMetrics,      ///< a list of choices, or "all"
-  kGain,         ///< a number, two of them, or a range
-  kNormaliser,   ///< "softmax", or an object of the name of another and its number
   kScalings,     ///< a list of choices or of scaling objects
   kEntries,      ///< a choice, an object, or a list of them
-  kLaw,          ///< a choice or an object: one side's law
-  kMatrix,       ///< a list of lists of numbers, or a file of them
   kGiven,        ///< an object of given numbers
   kStop,         ///< an object that says how precise is enough
   kExperiments,  ///< a list of experiments
@@ -111,6 +108,12 @@ std::vector<std::string_view> names_of(const std::vector<Row<Draft, Value>>& row
   std::vector<std::string_view> names;
   for (const auto& row : rows) names.push_back(row.field.name);
   return names;
+}
+
+/// The field of that name, which the table must have.
+template <typename Draft, typename Value>
+const Field& field_named(const std::vector<Row<Draft, Value>>& rows, std::string_view name) {
+  return std::ranges::find(rows, name, [](const auto& row) { return row.field.name; })->field;
 }
 
 }  // namespace attnscale

@@ -42,4 +42,9 @@ const JsonValue* find_value(const JsonValue& object, const Field& field, JsonVal
   return &storage;
 }
 
+const JsonValue& said_or_whole(const JsonValue& object, std::string_view key) {
+  const JsonValue* said = object.find(key);
+  return said != nullptr ? *said : object;
+}
+
 }  // namespace attnscale

@@ -17,6 +17,9 @@ void expect_object(const JsonValue& value, const std::vector<std::string_view>& 
 /// UserError where it is missing but required, or there but refused.
 const JsonValue* find_value(const JsonValue& object, const Field& field, JsonValue& storage);
 
+/// What a message about a key points at: the value of the key where it is said, else the object.
+const JsonValue& said_or_whole(const JsonValue& object, std::string_view key);
+
 /// Reads the object's keys in the table's order. `more_keys` are allowed too and left to the
 /// caller.
 template <typename Draft, typename Value>

@@ -52,6 +52,9 @@ std::string shape_of(const Field& field);
 /// One property: its help, its shape and its default.
 std::string property_text(const Field& field, const std::string& shape);
 
+/// The property for a number that a row of another table needs, or a sweep of it.
+std::string parameter_text(std::string_view name, std::string_view help, const FieldBounds& bounds);
+
 /// Which keys an object may have beside those of its table.
 enum class OtherKeys { kRefused, kLeftToAlternatives };
 

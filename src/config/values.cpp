@@ -9,6 +9,7 @@
 
 #include "config/join.h"
 #include "config/nearest_name.h"
+#include "config/object_writer.h"
 
 namespace attnscale {
 namespace {
@@ -69,6 +70,13 @@ std::string number_text(double number) {
       whole ? std::to_chars(digits, digits + sizeof digits, static_cast<std::int64_t>(number))
             : std::to_chars(digits, digits + sizeof digits, number);
   return {digits, end};
+}
+
+std::string numbers_text(const std::vector<double>& numbers) {
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  for (const double number : numbers) texts.push_back(number_text(number));
+  return list_text(texts);
 }
 
 std::string describe_bounds(const NumberBounds& bounds) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/field.h"
 #include "config/json_document.h"
@@ -28,6 +29,9 @@ std::string describe_bounds(const NumberBounds& bounds);
 
 /// The shortest text that reads back as the same double; integers below 2^53 without an exponent.
 std::string number_text(double number);
+
+/// A list of numbers as JSON text.
+std::string numbers_text(const std::vector<double>& numbers);
 
 double read_number(const JsonValue& value, const NumberBounds& bounds);
 

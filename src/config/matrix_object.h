@@ -1,12 +1,12 @@
-// The numbers an experiment is given: rows written in the config, or files that it names.
+// A matrix of given numbers: rows written in the config, or a file that it names.
 #pragma once
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
+#include "config/field.h"
 #include "config/json_document.h"
-#include "experiment/experiment.h"
+#include "experiment/given_matrix.h"
 
 namespace attnscale {
 
@@ -15,9 +15,11 @@ namespace attnscale {
 /// Throws UserError where the rows or the file are wrong, or where the file has another SHA-256.
 GivenMatrix read_matrix(const JsonValue& value, const std::filesystem::path& folder);
 
-/// What must hold between the given numbers and the rest of their experiment; `value` is the
-/// experiment. Adds what is allowed but worth telling to `warnings`.
-void check_given_experiment(const JsonValue& value, const Experiment& experiment,
-                            std::vector<std::string>& warnings);
+/// Empty for a matrix that is not given.
+std::string matrix_text(const GivenMatrix& matrix);
+
+/// The keywords of JSON Schema for a matrix, and for the object that names a file.
+std::string matrix_shape(const Field& field);
+std::string matrix_file_schema();
 
 }  // namespace attnscale

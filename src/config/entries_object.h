@@ -1,0 +1,30 @@
+// The key `entries` of an experiment: laws by name or as objects, one for both sides or one for
+// each, and how keys are aligned with their query.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/field.h"
+#include "config/json_document.h"
+#include "draw/entries.h"
+#include "draw/sampler.h"
+
+namespace attnscale {
+
+/// From 1 to the largest number that some sampler takes; the real limit is that of the experiment's
+/// own sampler.
+FieldBounds limits_of_samplers(std::int64_t SamplerRow::*limit);
+
+/// Reads one of them or a list. Throws UserError.
+std::vector<Entries> read_entries(const JsonValue& value, const Field& field);
+
+/// The list as JSON text; a sweep is one object of it.
+std::string entries_text(const std::vector<Entries>& entries);
+
+/// The keywords of JSON Schema for the key, for one of its objects and for the law of one side.
+std::string entries_shape(const Field& field);
+std::string entries_schema();
+std::string law_schema();
+
+}  // namespace attnscale

@@ -1,0 +1,276 @@
+#include "config/given_object.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/file_size.h"
+#include "config/matrix_object.h"
+#include "config/members.h"
+#include "config/object_reader.h"
+#include "config/object_writer.h"
+#include "config/schema.h"
+#include "estimate/given_baseline.h"
+#include "experiment/given_scores.h"
+
+namespace attnscale {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Given numbers in the making, and where the relative paths of their files begin.
+struct GivenDraft : Given {
+  fs::path folder;
+};
+
+using GivenRow = Row<GivenDraft, const Given>;
+
+template <GivenMatrix Given::*matrix>
+void read_matrix_into(const JsonValue& value, const Field&, GivenDraft& draft) {
+  draft.*matrix = read_matrix(value, draft.folder);
+}
+template <GivenMatrix Given::*matrix>
+std::string write_matrix(const Field&, const Given& given) {
+  return matrix_text(given.*matrix);
+}
+template <GivenMatrix Given::*matrix>
+constexpr Access<GivenDraft, const Given> kMatrix = {read_matrix_into<matrix>, write_matrix<matrix>,
+                                                     matrix_shape};
+
+const std::vector<GivenRow>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  constexpr double kLargestD = 1e15;
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<GivenRow> table = {
+      {{"scores", kOwn, kOptional, "", "One row of scores per query."},
+       kMatrix<&Given::scores>},
+      {{"d", kInteger, kOptional, "", "Head size behind the scores, where a scaling needs it.",
+        {1, kLargestD}}, both_ways<&Given::d>},
+      {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
+       kMatrix<&Given::queries>},
+      {{"keys", kOwn, kOptional, "", "One row of d numbers per key."},
+       kMatrix<&Given::keys>},
+      {{"values", kOwn, kOptional, "", "One row per key: what it passes on."},
+       kMatrix<&Given::values>},
+      {{"causal", kBoolean, kOptional, "false",
+        "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
+       both_ways<&Given::causal>},
+      {{"weights", kBoolean, kOptional, "",
+        "Whether weights and outputs are written; by default only where no number is in a file."},
+       both_ways<&Given::weights>},
+      {{"baseline", kBoolean, kOptional, "false",
+        "Measures random queries and keys too, normal entries of mean 0 and spread 1: "
+        "baselines.csv."}, both_ways<&Given::baseline>},
+  };
+  // clang-format on
+  return table;
+}
+
+// What must hold within the object.
+
+/// "the keys in k.npy", or "the keys".
+std::string name_of(std::string_view key, const GivenMatrix& matrix) {
+  return fmt::format("the {}", key) + (matrix.file ? " in " + matrix.file->path : "");
+}
+
+/// All rows of `matrix` must hold `length` numbers; `as` says as what.
+void expect_length(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
+                   std::int64_t length, const std::string& as) {
+  const JsonValue& value = *given.find(key);
+  for (std::int64_t row = 0; row < matrix.row_count(); ++row) {
+    if (matrix.columns(row) == length) continue;
+    const JsonValue& place = matrix.file ? value : value.items[static_cast<std::size_t>(row)];
+    refuse(place, fmt::format("found a row of {} numbers in {}; expected {}, as in {}",
+                              matrix.columns(row), name_of(key, matrix), length, as));
+  }
+}
+
+void expect_heads(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
+                  const GivenMatrix& queries) {
+  if (matrix.heads() == queries.heads()) return;
+  refuse(*given.find(key),
+         fmt::format("found {} heads in {}; expected {}, as in {}: repeat the heads that queries "
+                     "share",
+                     matrix.heads(), name_of(key, matrix), queries.heads(),
+                     name_of("queries", queries)));
+}
+
+void check_values(const JsonValue& value, const Given& given) {
+  if (given.values.empty()) return;
+  expect_length(value, "values", given.values, given.values.columns(0), "the first value row");
+  expect_heads(value, "values", given.values, given.queries);
+  if (given.values.row_count() != given.keys.row_count()) {
+    refuse(*value.find("values"),
+           fmt::format("found {} rows in {}; expected one per key, {}, as in {}",
+                       given.values.row_count(), name_of("values", given.values),
+                       given.keys.row_count(), name_of("keys", given.keys)));
+  }
+}
+
+void check_vectors(const JsonValue& value, const Given& given) {
+  for (const std::string_view key : {"queries", "keys"}) {
+    if (value.find(key) == nullptr) refuse(value, fmt::format("the key \"{}\" is missing", key));
+  }
+  const std::int64_t d = given.queries.columns(0);
+  expect_length(value, "queries", given.queries, d, "the first query");
+  expect_length(value, "keys", given.keys, d, name_of("queries", given.queries));
+  expect_heads(value, "keys", given.keys, given.queries);
+  check_values(value, given);
+}
+
+void check_causal(const JsonValue& value, const Given& given) {
+  if (!given.causal) return;
+  const JsonValue& causal = *value.find("causal");
+  if (!given.scores.empty()) {
+    for (std::int64_t query = 0; query < query_count(given); ++query) {
+      if (given.scores.columns(query) == given.scores.columns(0)) continue;
+      refuse(causal,
+             "rows of scores that differ in length do not go with \"causal\": they hold "
+             "what each query sees already; write \"causal\": false");
+    }
+  }
+  const std::int64_t keys = most_visible_keys(given);
+  const std::int64_t queries = query_count(given);
+  if (keys < queries) {
+    refuse(causal, fmt::format("found {} keys for {} queries; with \"causal\" expected at least as "
+                               "many keys as queries, the last query seeing all",
+                               keys, queries));
+  }
+}
+
+bool has_file(const Given& given) {
+  return std::ranges::any_of(
+      kGivenMatrices, [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); });
+}
+
+// What must hold between the object and the rest of its experiment.
+
+void expect_d(const JsonValue& value, const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  if (given.scores.empty() || given.d) return;
+  for (const Scaling& scaling : experiment.scalings) {
+    if (!needs_d(scaling.rule)) continue;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} needs to know d; write \"d\" inside \"given\", such as {}, "
+                       "or \"scalings\": [\"none\"]",
+                       quote(scaling.name), R"({"scores": ..., "d": 16})"));
+  }
+}
+
+void check_norms(const JsonValue& value, const Experiment& experiment) {
+  if (experiment.given->scores.empty()) return;
+  for (const Scaling& scaling : experiment.scalings) {
+    if (!needs_norms(scaling.rule)) continue;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} norms queries and keys, which scores do not tell; write "
+                       "\"queries\" and \"keys\" inside \"given\" instead of \"scores\"",
+                       quote(scaling.name)));
+  }
+}
+
+void check_baseline(const JsonValue& given_value, const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  if (!given.baseline) return;
+  const JsonValue& baseline = *given_value.find("baseline");
+  if (experiment.metrics.empty()) {
+    refuse(baseline,
+           "without metrics there is nothing to compare; write \"metrics\" beside "
+           "\"given\", such as [\"logit_sd\", \"top_weight\"]");
+  }
+  const auto d = size_of(given);
+  if (!d) {
+    refuse(baseline,
+           "random scores need to know d; write \"d\" beside the scores, such as "
+           "{\"scores\": ..., \"d\": 64, \"baseline\": true}");
+  }
+  if (*d > most_baseline_d() || most_visible_keys(given) > most_baseline_keys()) {
+    refuse(baseline,
+           fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
+                       "{} keys of {}",
+                       most_visible_keys(given), *d, most_baseline_keys(), most_baseline_d()));
+  }
+}
+
+void check_size_of_weights(const JsonValue& given_value, const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  if (!given.weights) return;
+  double visible = 0;
+  for (std::int64_t query = 0; query < query_count(given); ++query) {
+    visible += static_cast<double>(visible_keys(given, query));
+  }
+  const double vectors =
+      static_cast<double>(head_count(given)) * static_cast<double>(experiment.scalings.size());
+  const JsonValue& said = said_or_whole(given_value, "weights");
+  check_file_size(said, "weights.csv", vectors * visible, 4);
+  if (given.values.empty()) return;
+  const double lines = vectors * static_cast<double>(query_count(given)) *
+                       static_cast<double>(given.values.most_columns());
+  check_file_size(said, "outputs.csv", lines, 1);
+}
+
+void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experiment,
+                          std::vector<std::string>& warnings) {
+  const Given& given = *experiment.given;
+  if (given.weights) return;
+  const std::string at = to_text(given_value.place) + ": " + given_value.pointer + ": ";
+  if (experiment.metrics.empty()) {
+    warnings.push_back(at +
+                       "nothing is written of these numbers; name \"metrics\" beside "
+                       "\"given\", or write \"weights\": true inside it");
+  } else if (!given.values.empty()) {
+    warnings.push_back(at +
+                       "the values are checked, but outputs are written only with "
+                       "\"weights\": true");
+  }
+}
+
+}  // namespace
+
+Given read_given(const JsonValue& value, const fs::path& folder) {
+  GivenDraft given;
+  given.folder = folder;
+  read_object(value, rows(), given);
+  if (value.find("weights") == nullptr) given.weights = !has_file(given);
+  const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
+  if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {
+    refuse(value,
+           "expected either \"scores\" (and \"d\" where a scaling needs it), or \"queries\" "
+           "and \"keys\" (and \"values\"), not a mixture");
+  }
+  if (has_vectors) check_vectors(value, given);
+  check_causal(value, given);
+  return given;
+}
+
+void check_given(const JsonValue& value, const Experiment& experiment,
+                 std::vector<std::string>& warnings) {
+  const JsonValue& given_value = *value.find("given");
+  expect_d(value, experiment);
+  check_norms(value, experiment);
+  check_baseline(given_value, experiment);
+  check_size_of_weights(given_value, experiment);
+  warn_of_idle_numbers(given_value, experiment, warnings);
+}
+
+std::string given_text(const Given& given, const std::string& indent) {
+  // d first, as rows may be long.
+  std::vector<std::string> members;
+  if (given.d) members.push_back(member_text("d", std::to_string(*given.d)));
+  for (const GivenRow& row : rows()) {
+    if (row.field.name != "d") add_member(row, given, members);
+  }
+  return object_in_lines(members, indent);
+}
+
+std::string given_schema() {
+  return object_shape(rows()) + R"(, "oneOf": [
+      {"required": ["scores"],
+       "not": {"anyOf": [{"required": ["queries"]}, {"required": ["keys"]},
+                         {"required": ["values"]}]}},
+      {"required": ["queries", "keys"],
+       "not": {"anyOf": [{"required": ["scores"]}, {"required": ["d"]}]}}])";
+}
+
+}  // namespace attnscale

@@ -1,0 +1,24 @@
+// The list `scalings` of an experiment: scalings and presets by name, or objects that start from
+// one and change it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/field.h"
+#include "config/json_document.h"
+#include "experiment/scaling_table.h"
+
+namespace attnscale {
+
+/// Reads the list. Throws UserError.
+std::vector<Scaling> read_scalings(const JsonValue& value, const Field& field);
+
+/// The list as JSON text; a sweep is one object of it.
+std::string scalings_text(const std::vector<Scaling>& scalings);
+
+/// The keywords of JSON Schema for the list, and for an object of it.
+std::string scalings_shape(const Field& field);
+std::string scaling_schema();
+
+}  // namespace attnscale
