@@ -62,7 +62,6 @@ install_packages() {
   fi
   printf 'setup.sh: installing %s\n' "$*" >&2
   local log=build/install.log
-  mkdir -p build
   apt_get() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
       apt-get -o DPkg::Lock::Timeout=300 "$@" >> "$log" 2>&1
@@ -98,12 +97,28 @@ quietly() {
   fi
 }
 
+# Says what to do with a clone that cannot be built as it is.
+check_clone() {
+  local source
+  if ! { mkdir -p build && : > build/setup.log; } 2> /dev/null; then
+    [[ ! -x build/attnscale ]] || printf 'setup.sh: the program that is built can be used as it is:
+  %q run %q\n' "$PWD/build/attnscale" "$PWD/configs/try_this.json" >&2
+    fail "$PWD/build cannot be written to. To build in a copy of your own:
+  cp -r $(printf %q "$PWD") attnscale && rm -rf attnscale/build && attnscale/scripts/setup.sh"
+  fi
+  [[ -f build/CMakeCache.txt ]] || return 0
+  source=$(grep -m 1 '^CMAKE_HOME_DIRECTORY:' build/CMakeCache.txt) || return 0
+  source=${source#*=}
+  [[ $source -ef . ]] || fail "build/ was made for a clone in $source.
+This clone was moved or copied, so build/ must be made anew. Remove it and try again:
+  rm -r $(printf %q "$PWD/build")"
+}
+
 # Builds what $1 names, one or more targets.
 build() {
   local names
   read -ra names <<< "$1"
   shift
-  mkdir -p build
   local generator=()
   # A build folder keeps the generator it was made with.
   [[ -f build/CMakeCache.txt ]] || generator=(-G Ninja)
@@ -140,6 +155,7 @@ main() {
     --[a-z]*) fail "unknown option $1; known are --tests, --bench and options of cmake such as -D" ;;
   esac
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
+  check_clone
   install_missing "${sections[@]}"
   build "$targets" "$@"
 }

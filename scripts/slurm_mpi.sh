@@ -16,12 +16,18 @@ as does build/attnscale run on one machine. ATTNSCALE_MPI names the program, if
 it is not build/attnscale-mpi.
 
 What the job does can be done by hand: scripts/slurm_mpi.sh --job CONFIG [RUN_OPTION...]
-LAUNCH is the command that starts the ranks, srun unless it says otherwise.
+LAUNCH is the command that starts the ranks (default: srun).
 END
+}
+
+fail() {
+  echo "slurm_mpi.sh: $1" >&2
+  exit 1
 }
 
 # srun passes the SIGUSR1 that Slurm sends its steps, a minute before the end, on to every rank.
 run_job() {
+  (($#)) || wrong_usage '--job needs a config'
   local launch options=("${@:2}") code=0
   read -ra launch <<< "${LAUNCH:-srun}"
   if [[ -n ${SLURM_CPUS_PER_TASK-} ]]; then
@@ -63,6 +69,13 @@ esac
 config=$1
 shift
 [[ -r $config ]] || wrong_usage "cannot read $config"
+
+command -v "$program" > /dev/null ||
+  fail "there is no program $program; where MPI is installed, scripts/setup.sh builds
+build/attnscale-mpi"
+command -v sbatch > /dev/null ||
+  fail 'sbatch is missing: this machine is not part of a Slurm cluster; --help shows how to do the
+same by hand'
 
 # Slurm runs a copy of this script, which cannot find the program beside it.
 export ATTNSCALE_MPI=$program

@@ -8,45 +8,72 @@ usage() {
   cat <<'END'
 usage: scripts/sweep.sh [--jobs N] [--out DIR] CONFIG... [--vary PATH VALUE...]...
 
-Runs every CONFIG with every combination of values, N runs at a time (as many as
-there are processors), one thread each, into folders of DIR (results/sweep). PATH
-and VALUE are those of `attnscale run --set`:
+Runs every CONFIG with every combination of values, N runs at a time (default: one
+for each processor), one thread each, into folders of DIR (default: results/sweep).
+PATH and VALUE are those of `attnscale run --set`:
 
   scripts/sweep.sh configs/try_this.json --vary softmax.keys 2 8 32 --vary seed 0 1
   scripts/sweep.sh my.json --vary entries normal '{"law": "student_t", "nu": 5}'
 
-DIR/runs.csv gets one line a run: config, the varied values, folder, status
-(finished, short_of_precision, interrupted or failed) and exit code. A folder is
-named after the config and a hash of its contents and of the values, so the same
-sweep may be started again after a crash: finished runs are skipped, unfinished
-ones go on. All results as one table: attnscale show DIR/*/ --format csv
+DIR/runs.csv gets one line for each combination: config, the varied values, folder,
+status and exit code. The status is finished, short_of_precision, interrupted, failed
+or not_run. A text that a spreadsheet would compute, such as =1+1, gets a ' before it.
 
-Exit code: 0; 1 where a run failed, 4 where one was interrupted, 3 where one
-missed its precision. ATTNSCALE names the program, if it is not build/attnscale.
+A folder is named after the run and its fingerprint, which covers all settings and
+the contents of the given files: combinations that measure the same are run once.
+The same sweep can be started again after a crash: finished runs are skipped,
+unfinished ones go on. To see all results as one table:
+
+  attnscale show DIR/*/ --format csv
+
+Needs GNU parallel. Exit code: 0; 1 if a run failed or could not be started; 2 for a
+wrong command, or if another sweep is using DIR; 4 if a run was interrupted; 3 if a
+run missed its precision. ATTNSCALE names the program, if it is not build/attnscale.
 END
 }
 
-wrong_usage() {
-  echo "sweep.sh: $1; --help shows how" >&2
-  exit 2
+fail() {
+  echo "sweep.sh: $1" >&2
+  exit "${2-1}"
 }
 
-# One run, whose settings are in the file of its name. Its exit code goes to a file of its own, so
-# that nothing depends on the order or number of runs.
+wrong_usage() {
+  fail "$1; --help shows how" 2
+}
+
+check_tools() {
+  command -v "$sweep_program" > /dev/null ||
+    fail "there is no program $sweep_program; scripts/setup.sh builds build/attnscale"
+  local version
+  version=$(parallel --version 2> /dev/null) || true
+  [[ $version == 'GNU parallel'* ]] ||
+    fail 'GNU parallel is missing. On Debian: apt-get install parallel'
+  command -v flock > /dev/null || fail 'flock is missing. On Debian: apt-get install util-linux'
+}
+
+# One run, by its fingerprint. Its exit code goes to a file of its own, so that nothing depends on
+# the order or number of runs.
 run_one() {
-  local name=$1 settings=() code=0
-  mapfile -d '' settings < "$sweep_work/$name.settings"
-  "$sweep_program" run "${settings[@]}" --out "$sweep_out/$name" --threads 1 --quiet \
-    > "$sweep_work/$name.log" 2>&1 || code=$?
-  echo "$code" > "$sweep_work/$name.code"
+  local settings=() code=0
+  trap : INT TERM HUP  # the program saves what it has and ends; its exit code is still noted
+  mapfile -d '' settings < "$sweep_work/$1.settings"
+  "$sweep_program" run "${settings[@]}" --threads 1 --quiet > "$sweep_work/$1.log" 2>&1 || code=$?
+  echo "$code" > "$sweep_work/$1.code"
 }
 export -f run_one
 
+# A sign before a number is no formula, whatever a spreadsheet makes of other texts.
+is_computed() {
+  [[ $1 == [=@+$'\t\r'-]* && ! $1 =~ ^[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$ ]]
+}
+
 csv_field() {
-  if [[ $1 == *[\",$'\r\n']* ]]; then
-    printf '"%s"' "${1//\"/\"\"}"
+  local field=$1
+  if is_computed "$field"; then field="'$field"; fi
+  if [[ $field == *[\",$'\r\n']* ]]; then
+    printf '"%s"' "${field//\"/\"\"}"
   else
-    printf '%s' "$1"
+    printf '%s' "$field"
   fi
 }
 
@@ -62,6 +89,7 @@ csv_line() {
 
 status_of() {
   case $1 in
+    '') echo not_run ;;
     0) echo finished ;;
     3) echo short_of_precision ;;
     4) echo interrupted ;;
@@ -83,55 +111,101 @@ for_each_combination() {
   done
 }
 
-name_of() {
-  local config=$1 hash
-  hash=$({ cat "$config"; printf '%s\0' "${paths[@]}" "${@:2}"; } | sha256sum)
-  echo "$(basename "$config" .json)-${hash:0:8}"
+# Asks the program what a combination measures, and writes down how to run it. One that the program
+# refuses has no fingerprint, and its message and exit code are kept.
+prepare() {
+  local i plan code=0 settings=("$1")
+  for ((i = 0; i < ${#paths[@]}; ++i)); do settings+=(--set "${paths[i]}=${*:i+2:1}"); done
+  plan=$("$sweep_program" plan "${settings[@]}" --format json 2> "$sweep_work/plan.log") || code=$?
+  if ((code)); then
+    fingerprints+=('') folders+=('') refusals+=("$code $(tail -n 1 "$sweep_work/plan.log")")
+    return
+  fi
+  [[ $plan =~ \"run\":\"([^\"]+)\",\"fingerprint\":\"([0-9a-f]{64})\" ]] ||
+    fail "$sweep_program does not print a fingerprint; is it an older version?"
+  local fingerprint=${BASH_REMATCH[2]} folder
+  folder=$sweep_out/${BASH_REMATCH[1]}-${fingerprint:0:8}
+  fingerprints+=("$fingerprint") folders+=("$folder") refusals+=('')
+  if [[ -v is_listed[$fingerprint] ]]; then return; fi
+  is_listed[$fingerprint]=1
+  rm -f "$sweep_work/$fingerprint."*
+  printf '%s\0' "${settings[@]}" --out "$folder" > "$sweep_work/$fingerprint.settings"
+  echo "$fingerprint" >> "$sweep_work/list"
 }
 
-prepare() {
-  local name i settings=("$1")
-  name=$(name_of "$@")
-  for ((i = 0; i < ${#paths[@]}; ++i)); do settings+=(--set "${paths[i]}=${*:i+2:1}"); done
-  printf '%s\0' "${settings[@]}" > "$sweep_work/$name.settings"
-  rm -f "$sweep_work/$name.code"
-  names+=("$name")
+# Runs what is listed. On a signal, parallel passes it on to the runs, which save what they have,
+# and starts no more of them.
+run_all() {
+  local code=0
+  # $! is parallel as soon as it runs.
+  trap 'is_stopped=1; kill -TERM "${!-}" 2> /dev/null || true' INT TERM HUP
+  SHELL=$BASH parallel --plain --will-cite --jobs "$jobs" --termseq TERM,60000,KILL,25 \
+    run_one < "$sweep_work/list" &
+  # Bash acts on a signal only when `wait` returns, so it waits until there is nothing to wait for.
+  while kill -0 "$!" 2> /dev/null; do wait "$!" || true; done
+  wait "$!" || code=$?
+  if ((code && !is_stopped)); then
+    echo "sweep.sh: GNU parallel failed (exit code $code)" >&2
+    worst=1
+  fi
 }
 
 report() {
-  local name code=4
-  name=$(name_of "$@")
-  if [[ -e $sweep_work/$name.code ]]; then code=$(< "$sweep_work/$name.code"); fi
-  csv_line "$@" "$sweep_out/$name" "$(status_of "$code")" "$code" >> "$sweep_out/runs.csv.tmp"
-  if ((code == 0)); then return; fi
-  printf '%s (exit code %d): %s\n' "$sweep_out/$name" "$code" \
-    "$(tail -n 1 "$sweep_work/$name.log" 2> /dev/null)" >&2
+  local fingerprint=${fingerprints[done_lines]} folder=${folders[done_lines]}
+  local refusal=${refusals[done_lines]} code='' message='' label
+  ((++done_lines))
+  if [[ -n $refusal ]]; then
+    code=${refusal%% *} message=${refusal#* } label=$*
+  else
+    label=$folder
+    if [[ -e $sweep_work/$fingerprint.code ]]; then
+      code=$(< "$sweep_work/$fingerprint.code")
+      message=$(tail -n 1 "$sweep_work/$fingerprint.log")
+    elif ((is_stopped)); then
+      code=4
+    fi
+  fi
+  csv_line "$@" "$folder" "$(status_of "$code")" "$code" >> "$sweep_out/runs.csv.tmp"
+  if [[ $code == 0 ]]; then return; fi
+  if [[ $label == *[[:cntrl:]]* ]]; then label=${label@Q}; fi
+  echo "$label: $(status_of "$code")${code:+ (exit code $code)}${message:+: $message}" >&2
   case $code in
-    3) ((worst != 0)) || worst=3 ;;
+    3) ((worst)) || worst=3 ;;
     4) ((worst == 1)) || worst=4 ;;
     *) worst=1 ;;
   esac
 }
 
-jobs=$(nproc) sweep_out=results/sweep configs=() paths=() names=() worst=0
+jobs=$(nproc) sweep_out=results/sweep configs=() paths=()
 while (($#)); do
   case $1 in
     -h | --help)
       usage
       exit
       ;;
+    --jobs=*)
+      jobs=${1#*=}
+      shift
+      ;;
+    --out=*)
+      sweep_out=${1#*=}
+      shift
+      ;;
     --jobs | --out)
       (($# > 1)) || wrong_usage "$1 needs a value"
-      if [[ $1 == --jobs ]]; then jobs=$2; else sweep_out=${2%/}; fi
+      if [[ $1 == --jobs ]]; then jobs=$2; else sweep_out=$2; fi
       shift 2
       ;;
     --vary)
       (($# > 2)) || wrong_usage '--vary needs a path and values'
       declare -a "values_${#paths[@]}=()"
       declare -n list=values_${#paths[@]}
+      for path in "${paths[@]}"; do
+        [[ $path != "$2" ]] || wrong_usage "$2 is varied twice"
+      done
       paths+=("$2")
       shift 2
-      while (($#)) && [[ $1 != --vary && $1 != --jobs && $1 != --out ]]; do
+      while (($#)) && [[ $1 != @(--vary|--jobs|--out|--jobs=*|--out=*) ]]; do
         list+=("$1")
         shift
       done
@@ -140,7 +214,7 @@ while (($#)); do
       ;;
     -*) wrong_usage "unknown option $1" ;;
     *)
-      [[ -r $1 ]] || wrong_usage "cannot read $1"
+      [[ -r $1 && ! -d $1 ]] || wrong_usage "cannot read $1"
       configs+=("$1")
       shift
       ;;
@@ -148,24 +222,36 @@ while (($#)); do
 done
 ((${#configs[@]})) || wrong_usage 'a config is needed'
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_usage "not a number of jobs: $jobs"
+[[ -n $sweep_out ]] || wrong_usage '--out needs a folder'
+if [[ $sweep_out == -* ]]; then sweep_out=./$sweep_out; fi
+if [[ $sweep_out == *[!/]* ]]; then sweep_out=${sweep_out%/}; fi
 
 sweep_program=${ATTNSCALE-}
 if [[ -z $sweep_program ]]; then
   sweep_program=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/attnscale
 fi
 sweep_work=$sweep_out/.sweep
-export sweep_program sweep_out sweep_work
+export sweep_program sweep_work
+check_tools
 mkdir -p "$sweep_work"
+# The runs inherit the lock, so it outlives this script as long as they do.
+exec {lock}>> "$sweep_work/lock"
+flock --nonblock "$lock" ||
+  fail "another sweep is using $sweep_out: wait for it to end, or choose another --out" 2
 
+# One element for each combination, in the order of runs.csv.
+fingerprints=() folders=() refusals=()
+declare -A is_listed
+worst=0 is_stopped=0 done_lines=0
+: > "$sweep_work/list"
 for config in "${configs[@]}"; do for_each_combination prepare 0 "$config"; done
-# A combination that is asked for twice is run once.
-printf '%s\n' "${names[@]}" | sort -u | SHELL=$BASH parallel --will-cite --jobs "$jobs" run_one || true
+run_all
 
 csv_line config "${paths[@]}" folder status exit_code > "$sweep_out/runs.csv.tmp"
 for config in "${configs[@]}"; do for_each_combination report 0 "$config"; done
 mv "$sweep_out/runs.csv.tmp" "$sweep_out/runs.csv"
 case $worst in
-  0) echo "${#names[@]} runs: $sweep_out/runs.csv" ;;
-  *) echo "${#names[@]} runs, not all finished (exit code $worst): $sweep_out/runs.csv" ;;
+  0) echo "${#folders[@]} runs: $sweep_out/runs.csv" ;;
+  *) echo "${#folders[@]} runs, not all finished (exit code $worst): $sweep_out/runs.csv" ;;
 esac
 exit "$worst"

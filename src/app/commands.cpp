@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "app/fingerprint.h"
 #include "app/report_run.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -45,7 +46,7 @@ std::vector<Value> given_line(const Experiment& experiment) {
 
 Table plan_table(const Plan& plan) {
   Table table{{"experiment", "entries", "entries_value", "d", "keys", "sampler", "queries",
-               "blocks", "block_queries", "cpu_seconds", "logits"},
+               "blocks", "block_queries", "cpu_seconds", "logits", "run", "fingerprint"},
               {}};
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
@@ -59,6 +60,11 @@ Table plan_table(const Plan& plan) {
                             cell.blocks, cell.block_queries, expected_seconds(experiment, cell),
                             formulas(experiment)});
     }
+  }
+  const std::string identity = fingerprint(plan.config);
+  for (std::vector<Value>& row : table.rows) {
+    row.emplace_back(plan.config.name);
+    row.emplace_back(identity);
   }
   return table;
 }

@@ -5,6 +5,7 @@ the program are stand-ins that note how they were called.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -184,6 +185,50 @@ class SetupTest(SkeletonTest):
         answer = self.run_script("setup.sh")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("error: no such header", answer.stderr)
+
+    def test_a_clone_that_was_copied_or_moved_says_what_to_remove(self):
+        (self.tree / "build").mkdir()
+        cache = self.tree / "build" / "CMakeCache.txt"
+        for other in (self.scratch, self.scratch / "gone"):
+            cache.write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={other}\n")
+            answer = self.run_script("setup.sh")
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+            self.assertIn(f"setup.sh: build/ was made for a clone in {other}.\n", answer.stderr)
+            remove = answer.stderr.splitlines()[-1]
+            self.assertEqual(shlex.split(remove), ["rm", "-r", f"{self.tree}/build"])
+            self.assertEqual(self.calls("cmake") + self.calls("apt-get"), [])
+        call("bash", "-c", remove)  # what it says, works
+        self.assertEqual(self.run_script("setup.sh").returncode, 0)
+        (self.tree / "build").mkdir(exist_ok=True)
+        cache.write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={self.tree}\n")
+        self.assertEqual(self.run_script("setup.sh").returncode, 0)
+
+    def test_a_clone_that_cannot_be_written_to_says_how_to_copy_it(self):
+        answers = []
+        (self.tree / "build" / "setup.log").mkdir(parents=True)  # as good as no permission
+        answers.append(self.run_script("setup.sh"))
+        self.stand_in("attnscale", folder=self.tree / "build")
+        answers.append(self.run_script("setup.sh"))
+        if os.getuid() == 0:  # whom no permission stops
+            (self.tree / "build" / "setup.log").rmdir()
+            (self.tree / "build" / "setup.log").write_text("the log of an earlier call")
+            self.scratch.chmod(0o755)
+            self.tools.joinpath("setpriv").symlink_to(shutil.which("setpriv"))
+            answers.append(call(
+                "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                self.tree / "scripts" / "setup.sh", cwd="/",
+                env={"PATH": str(self.tools), "CALLS": str(self.calls_file)}))
+        for answer in answers:
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+            self.assertIn(f"setup.sh: {self.tree}/build cannot be written to.", answer.stderr)
+            self.assertNotIn("earlier call", answer.stderr)
+            self.assertEqual(shlex.split(answer.stderr.splitlines()[-1])[:4],
+                             ["cp", "-r", str(self.tree), "attnscale"])
+        self.assertEqual(self.calls("cmake") + self.calls("apt-get"), [])
+        self.assertNotIn("can be used as it is", answers[0].stderr)
+        self.assertEqual(shlex.split(answers[1].stderr.splitlines()[1]),
+                         [f"{self.tree}/build/attnscale", "run",
+                          f"{self.tree}/configs/try_this.json"])
 
     def test_a_build_folder_keeps_its_generator(self):
         (self.tree / "build").mkdir()

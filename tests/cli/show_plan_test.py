@@ -107,6 +107,14 @@ class PlanTest(CommandLineTest):
             self.assertGreater(float(row["cpu_seconds"]), 0)
             self.assertIn("div_sqrt_d = q.k / sqrt(d)", row["logits"])
 
+    def test_lines_name_the_run_and_its_fingerprint(self):
+        self.run_config(TRY_THIS, "run", "--set", "softmax.keys=2", "--set", "queries=10")
+        manifest = json.loads((self.folder / "run" / "manifest.json").read_text())
+        for record in json.loads(self.succeed("plan", TRY_THIS, "--set", "softmax.keys=2", "--set",
+                                              "queries=10", "--format", "json").stdout):
+            self.assertEqual((record["run"], record["fingerprint"]),
+                             ("try_this", manifest["fingerprint"]))
+
     def test_json_holds_the_same(self):
         table = self.succeed("plan", TRY_THIS, "--format", "csv").stdout
         records = json.loads(self.succeed("plan", TRY_THIS, "--format", "json").stdout)
