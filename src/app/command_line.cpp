@@ -16,7 +16,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
 // What --set and --seed change in the config; --seed comes last, so that it wins.
 std::vector<Override> overrides_of(const Arguments& arguments) {

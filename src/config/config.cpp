@@ -1,13 +1,13 @@
 #include "config/config.h"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
-#include "config/config_overrides.h"
-#include "config/config_reader.h"
+#include "config/json_document.h"
 #include "config/user_error.h"
 
 namespace attnscale {
@@ -22,9 +22,9 @@ std::string read_file(const std::string& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) {
-    throw UserError(file +
-                    ": cannot be read: " + (error ? error.message() : std::strerror(ENOENT)) +
-                    "; expected a config such as configs/try_this.json");
+    throw UserError(
+        fmt::format("{}: cannot be read: {}; expected a config such as configs/try_this.json", file,
+                    error ? error.message() : std::strerror(ENOENT)));
   }
   if (std::filesystem::is_directory(status)) {
     throw UserError(file + ": is a folder; expected a config file");
@@ -35,19 +35,21 @@ std::string read_file(const std::string& file) {
     throw UserError(file + ": is neither a file nor a pipe; expected a config file");
   }
   const std::size_t largest = is_file ? kLargestFile : kLargestPipe;
+  const auto refuse_error = [&] {
+    throw UserError(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  };
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UserError(file + ": cannot be read: " + std::strerror(errno));
+  if (!stream) refuse_error();
   std::string text;
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(stream.gcount()));
     if (text.size() > largest) {
-      throw UserError(file + ": is larger than " + std::to_string(largest >> 20) +
-                      " MiB; not a config");
+      throw UserError(fmt::format("{}: is larger than {} MiB; not a config", file, largest >> 20));
     }
   }
-  if (stream.bad()) throw UserError(file + ": cannot be read: " + std::strerror(errno));
+  if (stream.bad()) refuse_error();
   return text;
 }
 
@@ -65,8 +67,9 @@ LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::filesystem::path& folder) {
   JsonValue document = read_json(text, source);
   for (const Override& one : overrides) apply_override(document, one);
-  ConfigDraft draft = read_config(document, folder);
-  return {std::move(draft.config), std::move(draft.warnings)};
+  LoadedConfig loaded;
+  loaded.config = read_config(document, folder, loaded.warnings);
+  return loaded;
 }
 
 }  // namespace attnscale

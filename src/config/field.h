@@ -23,12 +23,6 @@ enum class FieldType {
   kIntegerAxis,  ///< an integer, a list or a range of them
   kNumberAxis,   ///< a number, a list or a range of them
   kChoiceList,   ///< a list of choices
-  kMetrics,      ///< a list of choices, or "all"
-  kScalings,     ///< a list of choices or of scaling objects
-  kEntries,      ///< a choice, an object, or a list of them
-  kGiven,        ///< an object of given numbers
-  kStop,         ///< an object that says how precise is enough
-  kExperiments,  ///< a list of experiments
   kOwn           ///< what the row's own functions make of it
 };
 

@@ -214,15 +214,14 @@ void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experi
                           std::vector<std::string>& warnings) {
   const Given& given = *experiment.given;
   if (given.weights) return;
-  const std::string at = to_text(given_value.place) + ": " + given_value.pointer + ": ";
   if (experiment.metrics.empty()) {
-    warnings.push_back(at +
-                       "nothing is written of these numbers; name \"metrics\" beside "
-                       "\"given\", or write \"weights\": true inside it");
+    warnings.push_back(warning_at(given_value,
+                                  "nothing is written of these numbers; name \"metrics\" beside "
+                                  "\"given\", or write \"weights\": true inside it"));
   } else if (!given.values.empty()) {
-    warnings.push_back(at +
-                       "the values are checked, but outputs are written only with "
-                       "\"weights\": true");
+    warnings.push_back(warning_at(given_value,
+                                  "the values are checked, but outputs are written only with "
+                                  "\"weights\": true"));
   }
 }
 

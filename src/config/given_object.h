@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "config/json_document.h"
 #include "experiment/experiment.h"
 
 namespace attnscale {
+
+struct JsonValue;
 
 /// Reads the object and its files. A relative path starts at `folder`, one of the command line
 /// (--set) at the working directory. Throws UserError where a value, a row or a file is wrong, or

@@ -285,6 +285,14 @@ std::string describe(const JsonValue& value) {
   return {};
 }
 
+std::string in_lines(std::string_view json) {
+  return nlohmann::ordered_json::parse(json).dump(2);
+}
+
+std::string warning_at(const JsonValue& value, const std::string& message) {
+  return to_text(value.place) + ": " + value.pointer + ": " + message;
+}
+
 void refuse(const JsonPlace& place, const std::string& pointer, const std::string& message) {
   throw UserError(to_text(place) + ": " + (pointer.empty() ? "" : pointer + ": ") + message);
 }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "config/field.h"
-#include "config/json_document.h"
 #include "experiment/given_matrix.h"
 
 namespace attnscale {

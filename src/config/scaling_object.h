@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "config/field.h"
-#include "config/json_document.h"
 #include "experiment/scaling_table.h"
 
 namespace attnscale {

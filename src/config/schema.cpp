@@ -20,8 +20,12 @@ std::string schema_of(const std::string& shape) {
   return fmt::format("{{{}}}", shape);
 }
 
+std::string reference_shape(std::string_view definition) {
+  return fmt::format(R"("$ref": "#/definitions/{}")", definition);
+}
+
 std::string reference_to(std::string_view definition) {
-  return fmt::format(R"({{"$ref": "#/definitions/{}"}})", definition);
+  return schema_of(reference_shape(definition));
 }
 
 std::string any_of(const std::vector<std::string>& schemas) {
@@ -84,7 +88,7 @@ std::string shape_of(const Field& field) {
       return axis_shape("number", field.bounds);
     case FieldType::kChoiceList:
       return distinct_list_shape(names_shape(field.choices.names()));
-    default:
+    case FieldType::kOwn:
       break;
   }
   return {};

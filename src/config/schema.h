@@ -16,7 +16,8 @@ namespace attnscale {
 /// A schema of that shape: `{shape}`.
 std::string schema_of(const std::string& shape);
 
-/// `{"$ref": ...}` to the definition of that name.
+/// `"$ref": ...` to the definition of that name, and the schema of that shape.
+std::string reference_shape(std::string_view definition);
 std::string reference_to(std::string_view definition);
 
 std::string any_of(const std::vector<std::string>& schemas);

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <string>
 
-#include "config/json_document.h"
 #include "experiment/experiment.h"
 
 namespace attnscale {
+
+struct JsonValue;
 
 /// The most queries of a cell.
 inline constexpr double kMostQueries = 1e15;

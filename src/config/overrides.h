@@ -2,10 +2,22 @@
 // the same checks as a file.
 #pragma once
 
-#include "config/config.h"
-#include "config/json_document.h"
+#include <string>
+#include <string_view>
 
 namespace attnscale {
+
+struct JsonValue;
+
+/// One `--set PATH=VALUE` of the command line. PATH is a JSON Pointer, a top-level key,
+/// EXPERIMENT.key, or a bare key, set in every drawn experiment; VALUE is JSON, else a string.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
+/// Splits PATH=VALUE; throws UserError where there is no "=" or no path.
+Override parse_override(std::string_view text);
 
 /// Puts the override's value where its path leads. In this order, a path is
 ///   1. a JSON Pointer where it begins with "/"; it may create a missing key, not a missing parent;

@@ -1,17 +1,24 @@
-#include "config/config_overrides.h"
+#include "config/overrides.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "config/config_fields.h"
-#include "config/config_reader.h"
+#include "config/config_object.h"
+#include "config/experiment_object.h"
+#include "config/json_document.h"
 #include "config/nearest_name.h"
 
 namespace attnscale {
 namespace {
 
 std::string place_name(const Override& override) {
-  return "--set " + override.path + "=" + override.value;
+  return fmt::format("--set {}={}", override.path, override.value);
+}
+
+bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 [[noreturn]] void refuse_path(const Override& override, const std::string& message) {
@@ -84,22 +91,24 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
     if (parent->kind == JsonKind::kArray) {
       child = find_item(*parent, token);
       if (child == nullptr) {
-        refuse_path(override, "nothing stands at " + place() +
-                                  "; items are counted from 0, and the list has " +
-                                  std::to_string(parent->items.size()));
+        refuse_path(override, fmt::format("nothing stands at {}; items are counted from 0, and the "
+                                          "list has {}",
+                                          place(), parent->items.size()));
       }
     } else if (parent->kind == JsonKind::kObject) {
       if (last) return set_member(*parent, token, value);
       child = parent->find(token);
     }
     if (child == nullptr && parent->kind != JsonKind::kObject) {
-      refuse_path(override, "at " + parent->pointer + " stands " + describe(*parent) +
-                                ", which holds no " + quote(token) + "; set the whole of " +
-                                parent->pointer + " to an object that has it");
+      refuse_path(override,
+                  fmt::format("at {0} stands {1}, which holds no {2}; set the whole of {0} to an "
+                              "object that has it",
+                              parent->pointer, describe(*parent), quote(token)));
     }
     if (child == nullptr) {
-      refuse_path(override, "nothing stands at " + place() +
-                                "; a path may add a key, but not an object or list around it");
+      refuse_path(override, fmt::format("nothing stands at {}; a path may add a key, but not an "
+                                        "object or list around it",
+                                        place()));
     }
     if (last) {
       const std::string pointer = child->pointer;
@@ -156,26 +165,21 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
   }
 }
 
-std::vector<std::string_view> experiment_names(JsonValue& document,
-                                               std::vector<std::string>& storage) {
-  if (const std::vector<JsonValue>* experiments = experiments_of(document)) {
-    for (std::size_t i = 0; i < experiments->size(); ++i) {
-      storage.push_back(experiment_name((*experiments)[i], i));
-    }
-  }
-  return {storage.begin(), storage.end()};
-}
-
 [[noreturn]] void refuse_unknown_path(JsonValue& document, const Override& override) {
   const std::size_t dot = override.path.rfind('.');
   if (dot != std::string::npos) {
-    std::vector<std::string> storage;
-    const std::vector<std::string_view> names = experiment_names(document, storage);
-    refuse_path(override, unknown_name("experiment", override.path.substr(0, dot), names));
+    std::vector<std::string> names;
+    if (const std::vector<JsonValue>* experiments = experiments_of(document)) {
+      for (const JsonValue& experiment : *experiments) {
+        names.push_back(experiment_name(experiment, names.size()));
+      }
+    }
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    refuse_path(override, unknown_name("experiment", override.path.substr(0, dot), views));
   }
-  std::vector<std::string_view> keys = field_names(FieldPlace::kInConfig);
-  for (const std::string_view key : field_names(FieldPlace::kInExperiment)) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  std::vector<std::string_view> keys = config_keys();
+  for (const std::string_view key : experiment_keys()) {
+    if (!has_key(keys, key)) keys.push_back(key);
   }
   refuse_path(override, unknown_name("key", override.path, keys) +
                             ", EXPERIMENT.key, or a JSON Pointer such as /experiments/0/d");
@@ -186,8 +190,10 @@ std::vector<std::string_view> experiment_names(JsonValue& document,
 Override parse_override(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw UserError("--set " + std::string(text) +
-                    ": expected PATH=VALUE, such as queries=1000000 or /experiments/0/d=[4,64]");
+    throw UserError(
+        fmt::format("--set {}: expected PATH=VALUE, such as queries=1000000 or "
+                    "/experiments/0/d=[4,64]",
+                    text));
   }
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
@@ -197,7 +203,7 @@ void apply_override(JsonValue& document, const Override& override) {
   const JsonValue value = value_of(override);
   const std::string& path = override.path;
   if (path.starts_with('/')) return set_at_pointer(document, override, value);
-  if (find_field(FieldPlace::kInConfig, path) != nullptr) {
+  if (has_key(config_keys(), path)) {
     return set_at_top(document, override, value);
   }
   const std::size_t dot = path.rfind('.');
@@ -205,7 +211,7 @@ void apply_override(JsonValue& document, const Override& override) {
       set_in_experiment(document, path.substr(0, dot), path.substr(dot + 1), value)) {
     return;
   }
-  if (find_field(FieldPlace::kInExperiment, path) != nullptr) {
+  if (has_key(experiment_keys(), path)) {
     return set_in_drawn_experiments(document, override, value);
   }
   refuse_unknown_path(document, override);

@@ -1,0 +1,140 @@
+#include "config/config_object.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "config/axis.h"
+#include "config/entries_object.h"
+#include "config/experiment_checks.h"
+#include "config/experiment_object.h"
+#include "config/given_object.h"
+#include "config/join.h"
+#include "config/matrix_object.h"
+#include "config/members.h"
+#include "config/object_reader.h"
+#include "config/scaling_object.h"
+#include "config/schema.h"
+#include "config/stop_object.h"
+#include "config/sweep.h"
+
+namespace attnscale {
+namespace {
+
+constexpr double kMostCells = 1e6;
+constexpr std::array<std::string_view, 2> kReferenceNames = {"auto",
+                                                             "off"};  // as the enum has them
+static_assert(static_cast<std::size_t>(ReferenceMode::kOff) == 1);
+
+/// A config in the making, the sampler of experiments that name none, and what else they need.
+struct ConfigDraft : Config {
+  const SamplerRow* sampler = &sampler_table().front();
+  std::filesystem::path folder;
+  std::vector<std::string> warnings;
+};
+
+using ConfigRow = Row<ConfigDraft, const Config>;
+
+void read_schema_path(const JsonValue& value, const Field&, ConfigDraft&) {
+  read_text(value);
+}
+
+void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) {
+  expect_list(value, "experiments, such as [{\"d\": [4, 64], \"keys\": 8}]");
+  for (const JsonValue& item : value.items) {
+    Experiment experiment = read_experiment(item, draft.experiments.size(), *draft.sampler,
+                                            draft.folder, draft.warnings);
+    refuse_repeated_name(said_or_whole(item, "name"), draft.experiments, experiment.name,
+                         "experiment");
+    draft.experiments.push_back(std::move(experiment));
+  }
+}
+
+std::string write_experiments(const Field&, const Config& config) {
+  const std::string indent(4, ' ');
+  std::vector<std::string> texts;
+  for (const Experiment& experiment : config.experiments) {
+    texts.push_back(indent + experiment_text(experiment, indent));
+  }
+  return fmt::format("[\n{}\n  ]", join(texts, ",\n"));
+}
+
+std::string experiments_shape(const Field&) {
+  return list_shape(reference_shape("experiment"));
+}
+
+const std::vector<ConfigRow>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<ConfigRow> table = {
+      {{"$schema", kText, kOptional, "", "Path of the JSON Schema, for editors."},
+       {read_schema_path}},
+      {{"name", kName, kRequired, "", "Name of the run and of its folder in results/."},
+       both_ways<&Config::name>},
+      {{"description", kText, kOptional, R"("")", "Free text."}, both_ways<&Config::description>},
+      {{"seed", kInteger, kOptional, "0",
+        "Where the random numbers start: the same seed draws the same numbers.",
+        {0, static_cast<double>(kLargestSeed)}}, both_ways<&Config::seed>},
+      {{"sampler", kChoice, kOptional, "",
+        "How scores are drawn, for experiments that do not say it themselves.",
+        {}, {"sampler", row_names<sampler_table>}}, read_only<&ConfigDraft::sampler>},
+      {{"reference", kChoice, kOptional, R"("auto")",
+        "Exact values beside the estimates where theory knows them.",
+        {}, {"reference", listed_names<kReferenceNames>}}, both_ways<&Config::reference>},
+      {{"experiments", kOwn, kRequired, "", "What is drawn and measured."},
+       {read_experiments, write_experiments, experiments_shape}},
+  };
+  // clang-format on
+  return table;
+}
+
+}  // namespace
+
+Config read_config(const JsonValue& document, const std::filesystem::path& folder,
+                   std::vector<std::string>& warnings) {
+  ConfigDraft draft;
+  draft.folder = folder;
+  read_object(document, rows(), draft);
+  double cells = 0;
+  for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);
+  if (cells > kMostCells) {
+    refuse(*document.find("experiments"),
+           fmt::format("the sweep has {} cells (laws x d x keys); allowed are {}",
+                       number_text(cells), number_text(kMostCells)));
+  }
+  warnings = std::move(draft.warnings);
+  return draft;
+}
+
+std::vector<std::string_view> config_keys() {
+  return names_of(rows());
+}
+
+std::string to_json_text(const Config& config) {
+  return object_in_lines(member_texts(rows(), config), "") + "\n";
+}
+
+std::string config_schema() {
+  const std::string definitions = object_text({
+      member_text("experiment", schema_of(experiment_schema())),
+      member_text("entries", schema_of(entries_schema())),
+      member_text("law", schema_of(law_schema())),
+      member_text("scaling", schema_of(scaling_schema())),
+      member_text("range", schema_of(range_schema())),
+      member_text("given", schema_of(given_schema())),
+      member_text("matrix_file", schema_of(matrix_file_schema())),
+      member_text("stop", schema_of(stop_schema())),
+  });
+  return in_lines(schema_of(join(std::vector<std::string>{
+             R"("$schema": "http://json-schema.org/draft-07/schema#")",
+             R"("title": "attnscale config")",
+             R"("description": "What attnscale draws, scales, measures and writes.")",
+             object_shape(rows()),
+             member_text("definitions", definitions),
+         }))) +
+         "\n";
+}
+
+}  // namespace attnscale

@@ -1,0 +1,33 @@
+// The top object of a config.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiment/experiment.h"
+
+namespace attnscale {
+
+struct JsonValue;
+
+inline constexpr std::int64_t kLargestSeed =
+    (std::int64_t{1} << 53) - 1;  // exact in every JSON reader
+
+/// Reads and checks the whole config; the relative paths in it begin at `folder`. Adds what is
+/// allowed but worth telling to `warnings`. Throws UserError.
+Config read_config(const JsonValue& document, const std::filesystem::path& folder,
+                   std::vector<std::string>& warnings);
+
+std::vector<std::string_view> config_keys();
+
+/// The resolved config as JSON text, every default written out: parsing it gives an equal Config
+/// whose own text is the same.
+std::string to_json_text(const Config& config);
+
+/// JSON Schema (draft-07) of the config, the text of configs/schema.json.
+std::string config_schema();
+
+}  // namespace attnscale

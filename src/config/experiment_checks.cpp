@@ -1,0 +1,166 @@
+#include "config/experiment_checks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/file_size.h"
+#include "config/given_object.h"
+#include "config/join.h"
+#include "config/object_reader.h"
+#include "config/stop_object.h"
+#include "config/values.h"
+#include "experiment/given_scores.h"
+#include "experiment/histogram.h"
+#include "experiment/scaling_measurer.h"
+
+namespace attnscale {
+namespace {
+
+void check_samples(const JsonValue& value, const Experiment& experiment) {
+  if (experiment.samples == 0) return;
+  const JsonValue& samples = *value.find("samples");
+  if (experiment.samples > experiment.queries) {
+    refuse_found(samples, fmt::format("at most the number of queries, {}", experiment.queries));
+  }
+  const double lines = static_cast<double>(experiment.samples) * cell_count(experiment) *
+                       static_cast<double>(experiment.scalings.size());
+  check_file_size(samples, "samples.csv", lines, static_cast<double>(experiment.metrics.size()));
+}
+
+void check_histogram(const JsonValue& value, const Experiment& experiment) {
+  if (experiment.histogram.empty()) return;
+  const double lines = static_cast<double>(kHistogramBins * experiment.histogram.size()) *
+                       cell_count(experiment) * static_cast<double>(experiment.scalings.size());
+  check_file_size(*value.find("histogram"), "histogram.csv", lines, 4);
+}
+
+std::string describe_law(const Law& law) {
+  return fmt::format("the law {} with mean {} and sd {}", quote(law.row->name),
+                     number_text(law.mean), number_text(law.sd));
+}
+
+std::string describe_entries(const Entries& entries) {
+  if (entries.queries == entries.keys) return describe_law(entries.queries);
+  return fmt::format("queries of {} and keys of {}", describe_law(entries.queries),
+                     describe_law(entries.keys));
+}
+
+void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
+  const std::int64_t fewest = std::ranges::min(experiment.keys);
+  for (const Entries& entries : experiment.entries) {
+    if (entries.aligned_keys.value_or(0) <= fewest) continue;
+    refuse(said_or_whole(value, "entries"),
+           fmt::format("{} aligned keys, but a query has only {} {}; ask for at most as many, or "
+                       "for more \"keys\"",
+                       *entries.aligned_keys, fewest, fewest == 1 ? "key" : "keys"));
+  }
+}
+
+/// The names of the samplers that can do it for these entries.
+std::string able_samplers(bool (*can)(const SamplerRow& sampler, const Entries& entries),
+                          const Entries& entries) {
+  std::vector<std::string_view> able;
+  for (const SamplerRow& row : sampler_table()) {
+    if (can(row, entries)) able.push_back(row.name);
+  }
+  return join(able);
+}
+
+bool can_draw(const SamplerRow& sampler, const Entries& entries) {
+  return sampler.can_draw(entries);
+}
+
+bool can_give_norms(const SamplerRow& sampler, const Entries& entries) {
+  return sampler.can_draw(entries) && sampler.can_give_norms(entries);
+}
+
+void check_sampler(const JsonValue& value, const Experiment& experiment) {
+  for (const Entries& entries : experiment.entries) {
+    if (can_draw(*experiment.sampler, entries)) continue;
+    refuse(said_or_whole(value, "entries"),
+           fmt::format("the sampler {} has no rule for {}; samplers that can draw it: {}",
+                       quote(experiment.sampler->name), describe_entries(entries),
+                       able_samplers(can_draw, entries)));
+  }
+}
+
+/// What the scalings and metrics ask of the sampler beside scores.
+void check_norms(const JsonValue& value, const Experiment& experiment) {
+  const auto normalised = std::ranges::find_if(
+      experiment.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+  if (normalised == experiment.scalings.end()) return;
+  for (const Entries& entries : experiment.entries) {
+    if (can_give_norms(*experiment.sampler, entries)) continue;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} has a norm, and the sampler {} cannot give the norms of {}; "
+                       "samplers that can: {}",
+                       quote(normalised->name), quote(experiment.sampler->name),
+                       describe_entries(entries), able_samplers(can_give_norms, entries)));
+  }
+}
+
+/// Queries whose logits must all be held at once may not have too many.
+void check_held_keys(const JsonValue& value, const Experiment& experiment) {
+  const std::int64_t most = std::ranges::max(experiment.keys);
+  if (most <= kMostKeysHeld) return;
+  for (const Scaling& scaling : experiment.scalings) {
+    for (const MetricRow* metric : experiment.metrics) {
+      if (!needs_all_logits(*metric, scaling.rule)) continue;
+      refuse(said_or_whole(value, "keys"),
+             fmt::format("the metric {} under the scaling {} needs all logits of a query at once, "
+                         "which allows at most {} keys; found {}",
+                         quote(metric->name), quote(scaling.name), kMostKeysHeld, most));
+    }
+  }
+}
+
+void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
+                     std::vector<std::string>& warnings) {
+  const bool at_one_key = has_one_key_only(experiment) ||
+                          std::ranges::find(experiment.keys, 1) != experiment.keys.end();
+  std::vector<std::string_view> idle;
+  for (const MetricRow* row : experiment.metrics) {
+    if (row->needs_two_keys) idle.push_back(row->name);
+  }
+  if (!at_one_key || idle.empty()) return;
+  warnings.push_back(warning_at(
+      said_or_whole(value, "metrics"),
+      fmt::format("with one key the weight is always 1, so these metrics say nothing at keys 1: "
+                  "{}; ask for 2 keys or more, or leave them out",
+                  join(idle))));
+}
+
+}  // namespace
+
+bool has_one_key_only(const Experiment& experiment) {
+  if (!experiment.given) return experiment.keys == std::vector<std::int64_t>{1};
+  return most_visible_keys(*experiment.given) == 1;
+}
+
+bool counts_aligned_keys(const Experiment& experiment) {
+  const std::vector<Entries>& entries = experiment.entries;
+  return !entries.empty() && std::ranges::all_of(entries, [](const Entries& one) {
+    return one.aligned_keys.has_value();
+  });
+}
+
+double cell_count(const Experiment& experiment) {
+  return static_cast<double>(experiment.entries.size()) * static_cast<double>(experiment.d.size()) *
+         static_cast<double>(experiment.keys.size());
+}
+
+void check_experiment(const JsonValue& value, const Experiment& experiment,
+                      std::vector<std::string>& warnings) {
+  warn_of_one_key(value, experiment, warnings);
+  if (experiment.given) return check_given(value, experiment, warnings);
+  check_sampler(value, experiment);
+  check_norms(value, experiment);
+  check_held_keys(value, experiment);
+  check_aligned_keys(value, experiment);
+  check_samples(value, experiment);
+  check_histogram(value, experiment);
+  check_stop(value, experiment);
+}
+
+}  // namespace attnscale

@@ -1,0 +1,260 @@
+#include "config/experiment_object.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/axis.h"
+#include "config/entries_object.h"
+#include "config/experiment_checks.h"
+#include "config/given_object.h"
+#include "config/members.h"
+#include "config/object_reader.h"
+#include "config/scaling_object.h"
+#include "config/schema.h"
+#include "config/stop_object.h"
+#include "experiment/scaling_measurer.h"
+
+namespace attnscale {
+namespace {
+
+/// An experiment in the making, and where the relative paths in it begin.
+struct ExperimentDraft : Experiment {
+  std::filesystem::path folder;
+};
+
+using ExperimentAccess = Access<ExperimentDraft, const Experiment>;
+using ExperimentRow = Row<ExperimentDraft, const Experiment>;
+
+/// Whole numbers as far as the experiment's sampler reaches.
+template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
+void read_within_limit(const JsonValue& value, const Field&, ExperimentDraft& draft) {
+  const SamplerRow& sampler = *draft.sampler;
+  const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
+                               NumberKind::kInteger,
+                               "the limit of the sampler " + quote(sampler.name)};
+  draft.*axis = whole_values(read_axis(value, bounds));
+}
+template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
+constexpr ExperimentAccess kWithinLimit = {read_within_limit<axis, limit>,
+                                           write_member<axis, const Experiment>};
+
+constexpr ExperimentAccess kGiven = {
+    [](const JsonValue& value, const Field&, ExperimentDraft& draft) {
+      draft.given = read_given(value, draft.folder);
+    },
+    [](const Field&, const Experiment& experiment) {
+      return experiment.given ? given_text(*experiment.given, "      ") : "";
+    },
+    [](const Field&) { return reference_shape("given"); }};
+
+constexpr ExperimentAccess kEntries = {
+    [](const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+      draft.entries = read_entries(value, field);
+    },
+    [](const Field&, const Experiment& experiment) { return entries_text(experiment.entries); },
+    entries_shape};
+
+constexpr ExperimentAccess kScalings = {
+    [](const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+      draft.scalings = read_scalings(value, field);
+    },
+    [](const Field&, const Experiment& experiment) { return scalings_text(experiment.scalings); },
+    scalings_shape};
+
+constexpr ExperimentAccess kStop = {
+    [](const JsonValue& value, const Field&, ExperimentDraft& draft) {
+      draft.stop = read_stop(value, draft.queries);
+    },
+    [](const Field&, const Experiment& experiment) {
+      return experiment.stop ? stop_text(*experiment.stop) : "";
+    },
+    [](const Field&) { return reference_shape("stop"); }};
+
+// Metrics and histogram.
+
+bool is_among(const MetricRow* metric, const std::vector<const MetricRow*>& metrics) {
+  return std::ranges::find(metrics, metric) != metrics.end();
+}
+
+void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) {
+  if (experiment.given) {
+    refuse(metric, fmt::format("the metric {} does not go with \"given\", whose keys are not "
+                               "aligned; remove it",
+                               quote(metric.text)));
+  }
+  if (counts_aligned_keys(experiment)) return;
+  refuse(metric, fmt::format("the metric {} needs to know which keys are aligned; write "
+                             "\"aligned_keys\" in each of the entries, such as {}",
+                             quote(metric.text), R"({"alignment": 0.3, "aligned_keys": 1})"));
+}
+
+/// True where a metric that is not named one by one says something in the experiment.
+bool applies(const MetricRow& row, const Experiment& experiment) {
+  if (row.needs_two_keys && has_one_key_only(experiment)) return false;
+  const bool has_too_many_keys =
+      !experiment.keys.empty() && std::ranges::max(experiment.keys) > kMostKeysHeld;
+  if (has_too_many_keys && needs_all_logits(row, {})) return false;
+  const auto any_rule = [&](bool (*holds)(const WeightRule&)) {
+    return std::ranges::any_of(experiment.scalings, [holds](const Scaling& scaling) {
+      return holds(scaling.rule.weights);
+    });
+  };
+  switch (row.needs) {
+    case MetricNeeds::kAlignedKeys:
+      return counts_aligned_keys(experiment);
+    case MetricNeeds::kKeptBackWeight:
+      return any_rule(
+          [](const WeightRule& rule) { return rule.normaliser.kind != NormaliserKind::kSoftmax; });
+    case MetricNeeds::kPrecision:
+      return any_rule([](const WeightRule& rule) { return rule.precision != Precision::kFloat64; });
+    case MetricNeeds::kNothing:
+      break;
+  }
+  return true;
+}
+
+void read_metrics(const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+  if (value.kind == JsonKind::kString && value.text == "all") {
+    for (const MetricRow& row : metric_table()) {
+      if (applies(row, draft)) draft.metrics.push_back(&row);
+    }
+    return;
+  }
+  expect_list(value, "metrics, such as [\"logit_sd\", \"top_weight\"], or \"all\"");
+  for (const JsonValue& item : value.items) {
+    const MetricRow* row = find_metric(read_choice(item, field));
+    if (is_among(row, draft.metrics)) {
+      refuse(item,
+             fmt::format("found {} a second time; each metric may stand once", describe(item)));
+    }
+    if (row->needs == MetricNeeds::kAlignedKeys) expect_aligned_keys(item, draft);
+    draft.metrics.push_back(row);
+  }
+}
+
+std::string metrics_shape(const Field& field) {
+  return any_of(
+      {R"({"const": "all"})", schema_of(distinct_list_shape(names_shape(field.choices.names())))});
+}
+
+std::vector<std::string_view> histogram_names() {
+  std::vector<std::string_view> names = {"score", "logit"};
+  for (const MetricRow& row : metric_table()) {
+    if (row.kind == MetricKind::kPerQuery) names.push_back(row.name);
+  }
+  return names;
+}
+
+void read_histogram(const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+  expect_list(value, "metrics, \"score\" or \"logit\"");
+  for (const JsonValue& item : value.items) {
+    const std::string name(read_choice(item, field));
+    if (std::ranges::find(draft.histogram, name) != draft.histogram.end()) {
+      refuse(item, fmt::format("found {} a second time; each may stand once", describe(item)));
+    }
+    const MetricRow* row = find_metric(name);
+    if (row != nullptr && !is_among(row, draft.metrics)) {
+      refuse(item, fmt::format("{} is not among the metrics of this experiment; add it there",
+                               quote(name)));
+    }
+    draft.histogram.push_back(name);
+  }
+}
+
+const std::vector<ExperimentRow>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<ExperimentRow> table = {
+      {{"name", kName, kOptional, "",
+        "Name in the column experiment; by default experiment_1, experiment_2, ... by position."},
+       both_ways<&Experiment::name>},
+      {{"given", kOwn, kOptional, "", "Numbers to use instead of drawn ones."}, kGiven},
+      // Before d, keys and entries, whose limits are the sampler's.
+      {{"sampler", kChoice, kIfDrawn, "",
+        "How scores are drawn; by default as the whole config says.",
+        {}, {"sampler", row_names<sampler_table>}}, both_ways<&Experiment::sampler>},
+      {{"d", kIntegerAxis, kRequiredIfDrawn, "",
+        "Head size: how many numbers one query and one key hold.",
+        limits_of_samplers(&SamplerRow::max_d)}, kWithinLimit<&Experiment::d, &SamplerRow::max_d>},
+      {{"keys", kIntegerAxis, kIfDrawn, "1", "How many keys each query is scored against.",
+        limits_of_samplers(&SamplerRow::max_keys)},
+       kWithinLimit<&Experiment::keys, &SamplerRow::max_keys>},
+      {{"entries", kOwn, kIfDrawn, R"("normal")", "Law of the numbers in queries and keys.",
+        {}, {"law", row_names<law_table>}}, kEntries},
+      {{"queries", kInteger, kIfDrawn, "10000", "Independent queries of every cell.",
+        {1, kMostQueries}}, both_ways<&Experiment::queries>},
+      {{"scalings", kOwn, kOptional, R"(["none", "div_sqrt_d", "div_d"])",
+        "Rules that turn a score into a logit, all on the same draws.",
+        {}, {"scaling", row_names<scaling_table>}}, kScalings},
+      {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
+        "What is measured; \"all\" takes every metric that applies.",
+        {}, {"metric", row_names<metric_table>}},
+       {read_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
+      {{"saturated_above", kNumber, kOptional, "0.99", "Threshold of the metric saturated.",
+        {0, 1, Ends::kBothExcluded}}, both_ways<&Experiment::saturated_above>},
+      {{"histogram", kChoiceList, kIfDrawn, "",
+        "What goes to histogram.csv: score, logit, or metrics of this experiment.",
+        {}, {"histogram", histogram_names}},
+       {read_histogram, write_member<&Experiment::histogram, const Experiment>}},
+      {{"samples", kInteger, kIfDrawn, "0", "How many of the first queries go to samples.csv.",
+        {0, kMostQueries}}, both_ways<&Experiment::samples>},
+      // After queries, scalings, metrics and samples, which it is checked against.
+      {{"stop", kOwn, kIfDrawn, "",
+        "How precise is enough: a cell stops there, and after so many queries at the latest."},
+       kStop},
+  };
+  // clang-format on
+  return table;
+}
+
+}  // namespace
+
+std::string experiment_name(const JsonValue& experiment, std::size_t index) {
+  const JsonValue* name = experiment.find("name");
+  return name != nullptr ? name->text : fmt::format("experiment_{}", index + 1);
+}
+
+Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
+                           const std::filesystem::path& folder,
+                           std::vector<std::string>& warnings) {
+  ExperimentDraft draft;
+  draft.name = experiment_name(value, index);
+  draft.folder = folder;
+  if (value.find("given") == nullptr) draft.sampler = &sampler;
+  read_object(value, rows(), draft);
+  check_experiment(value, draft, warnings);
+  return draft;
+}
+
+std::vector<std::string_view> experiment_keys() {
+  return names_of(rows());
+}
+
+std::string experiment_text(const Experiment& experiment, const std::string& indent) {
+  std::vector<std::string> members;
+  for (const ExperimentRow& row : rows()) {
+    if (experiment.given && is_refused_beside_given(row.field)) continue;
+    add_member(row, experiment, members);
+  }
+  return object_in_lines(members, indent);
+}
+
+/// Beside `given` nothing is drawn; without it, `d` must be said.
+std::string experiment_schema() {
+  std::vector<std::string> drawn_keys;
+  std::vector<std::string_view> required;
+  for (const auto& [field, access] : rows()) {
+    if (is_refused_beside_given(field)) {
+      drawn_keys.push_back(schema_of(required_shape({field.name})));
+    }
+    if (field.use == FieldUse::kRequiredIfDrawn) required.push_back(field.name);
+  }
+  return fmt::format(R"({}, "if": {{"required": ["given"]}}, "then": {{"not": {}}}, "else": {})",
+                     object_shape(rows()), schema_of(any_of(drawn_keys)),
+                     schema_of(required_shape(required)));
+}
+
+}  // namespace attnscale
