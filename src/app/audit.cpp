@@ -1,5 +1,7 @@
 #include "app/audit.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +13,8 @@
 namespace attnscale {
 namespace {
 
-/// Ratios this near to 1 count as an explanation: a spread of some hundred scores is no better
-/// known, and hypotheses are further apart.
+// Ratios this near to 1 count as an explanation: a spread of some hundred scores is no better
+// known, and hypotheses are further apart.
 constexpr double kNear = 1.05;
 
 using Size = std::optional<std::int64_t>;
@@ -62,29 +64,26 @@ std::string short_number(double number) {
 }
 
 std::string which_d(const AuditCommand& command) {
-  std::string text = "Which d? The head size " + std::to_string(command.d);
-  if (command.d_model) {
-    text += command.heads ? " (" + std::to_string(*command.d_model) + " over " +
-                                std::to_string(*command.heads) + " heads)"
-                          : std::string();
-    if (*command.d_model != command.d) {
-      text += ", not the model's width " + std::to_string(*command.d_model);
-    }
+  std::string text = fmt::format("Which d? The head size {}", command.d);
+  if (command.d_model && command.heads) {
+    text += fmt::format(" ({} over {} heads)", *command.d_model, *command.heads);
   }
-  return text + ": divide q.k by sqrt(" + std::to_string(command.d) +
-         ") = " + short_number(std::sqrt(static_cast<double>(command.d))) + ".\n";
+  if (command.d_model && *command.d_model != command.d) {
+    text += fmt::format(", not the model's width {}", *command.d_model);
+  }
+  return text + fmt::format(": divide q.k by sqrt({}) = {}.\n", command.d,
+                            short_number(std::sqrt(static_cast<double>(command.d))));
 }
 
-/// What the ranked explanations say of the measured spread.
+// What the ranked explanations say of the measured spread.
 std::string verdict(const AuditCommand& command, const std::vector<Explanation>& ranked) {
   const std::string measured = short_number(*command.measured_sd);
   const auto explains = [](const Explanation& one) { return distance(one) <= std::log(kNear); };
   if (!explains(ranked.front())) {
-    const double ratio = *command.measured_sd;  // the right scaling leaves 1
-    return "None of these leaves a spread within 5 % of " + measured +
-           ". If the scores are scaled by 1/sqrt(d), the spreads of a query's and a key's entry "
-           "multiply to " +
-           short_number(ratio) + " instead of 1.\n";
+    return fmt::format(
+        "None of these leaves a spread within 5 % of {0}. If the scores are scaled by 1/sqrt(d), "
+        "the spreads of a query's and a key's entry multiply to {0} instead of 1.\n",
+        measured);
   }
   std::string text;
   for (const Explanation& one : ranked) {
@@ -127,11 +126,11 @@ std::string audit_text(const AuditCommand& command, std::size_t width) {
     screen.rows.push_back({one.name, one.formula, short_number(one.spread)});
     if (one.ratio) screen.rows.back().push_back(short_number(*one.ratio));
   }
-  std::string text = which_d(command) +
-                     "\nSpread of the logits at d = " + std::to_string(command.d) +
-                     ", entries of queries and keys with mean 0 and spread 1";
-  text += command.measured_sd ? "; the best explanation first\n" : "\n";
-  text += to_text(screen, width);
+  std::string text = fmt::format(
+      "{}\nSpread of the logits at d = {}, entries of queries and keys with mean 0 and spread "
+      "1{}\n{}",
+      which_d(command), command.d, command.measured_sd ? "; the best explanation first" : "",
+      to_text(screen, width));
   if (command.measured_sd) text.append("\n").append(verdict(command, ranked));
   return text;
 }

@@ -1,14 +1,16 @@
-// The words of the command line: commands, their options, their help. Turns arguments into plain
-// values and does nothing else. Program_options stays behind this header.
+// The commands as plain values, and how arguments become one, or a text of help.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "app/arguments.h"
 #include "app/audit.h"
 #include "config/config.h"
 #include "execution/shard.h"
@@ -23,17 +25,22 @@ enum class OtherRun { kRefuse, kReplace };
 /// Whether tables are printed after a run.
 enum class Verbosity { kNormal, kQuiet };
 
+/// How `run` and `merge` write a run.
+struct WritingOptions {
+  Verbosity verbosity = Verbosity::kNormal;
+  OtherRun other_run = OtherRun::kRefuse;
+  std::vector<std::string> arguments = {};  ///< as given, for the manifest
+  int threads = 1;
+};
+
 struct RunCommand {
   std::string config;
   std::optional<std::string> out;
   std::vector<Override> overrides;  ///< of --set and --seed
-  int threads = 1;
   std::optional<Shard> shard;
-  std::optional<double> time_limit_seconds;
+  std::optional<std::chrono::duration<double>> time_limit;
   ProgressForm progress = ProgressForm::kAuto;
-  Verbosity verbosity = Verbosity::kNormal;
-  OtherRun other_run = OtherRun::kRefuse;
-  std::vector<std::string> arguments;  ///< as given, for the manifest
+  WritingOptions writing;
 };
 
 struct PlanCommand {
@@ -45,9 +52,7 @@ struct PlanCommand {
 struct MergeCommand {
   std::string out;
   std::vector<std::string> shards;  ///< folders, in any order
-  Verbosity verbosity = Verbosity::kNormal;
-  OtherRun other_run = OtherRun::kRefuse;
-  std::vector<std::string> arguments;
+  WritingOptions writing;
 };
 
 struct ShowCommand {
@@ -78,6 +83,17 @@ struct PrintCommand {
 using Command =
     std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
                  AuditCommand, SchemaCommand, ListCommand, PrintCommand>;
+
+/// A command of the program. Help reads these rows; a new command is one more.
+struct CommandRow {
+  std::string_view name;
+  std::string_view words;    ///< what follows the name, beside options
+  std::string_view summary;  ///< one line
+  std::span<const OptionRow> options;
+  Command (*make)(const Arguments&);  ///< throws UserError
+};
+
+std::span<const CommandRow> command_table();
 
 /// Reads the arguments after the program's name. Throws UserError for anything it does not know,
 /// with the nearest thing it does; options are never guessed from an abbreviation.

@@ -1,8 +1,11 @@
 #include "app/commands.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include "app/fingerprint.h"
 #include "app/report_run.h"
@@ -28,38 +31,64 @@ std::string formulas(const Experiment& experiment) {
   return text;
 }
 
-std::vector<Value> given_line(const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  const auto d = size_of(given);
+// A cell of the plan, or an experiment of given numbers.
+struct PlanLine {
+  std::string experiment, entries;
+  std::optional<double> entries_value = {};
+  std::optional<std::int64_t> d;
+  std::int64_t keys;
+  std::string sampler = {};  // none for given numbers, nor what follows from it
+  std::int64_t queries;
+  std::optional<std::int64_t> blocks = {}, block_queries = {};
+  std::optional<double> seconds = {};  // expected
+  std::string formulas;
+};
+
+PlanLine line_of(const Experiment& experiment, const Given& given) {
+  return {.experiment = experiment.name,
+          .entries = "given",
+          .d = size_of(given),
+          .keys = most_visible_keys(given),
+          .queries = head_count(given) * query_count(given),
+          .formulas = formulas(experiment)};
+}
+
+PlanLine line_of(const Experiment& experiment, const Cell& cell) {
   return {experiment.name,
-          "given",
-          {},
-          d ? Value(*d) : Value(),
-          most_visible_keys(given),
-          {},
-          head_count(given) * query_count(given),
-          {},
-          {},
-          {},
+          cell.draw.entries.name,
+          cell.draw.entries.value,
+          cell.draw.d,
+          cell.draw.keys,
+          std::string(experiment.sampler->name),
+          cell.queries,
+          cell.blocks,
+          cell.block_queries,
+          expected_seconds(experiment, cell),
           formulas(experiment)};
 }
 
-Table plan_table(const Plan& plan) {
+std::vector<PlanLine> plan_lines(const Plan& plan) {
+  std::vector<PlanLine> lines;
+  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
+    const Experiment& experiment = plan.config.experiments[i];
+    if (experiment.given) lines.push_back(line_of(experiment, *experiment.given));
+    for (const Cell& cell : plan.cells) {
+      if (cell.experiment == i) lines.push_back(line_of(experiment, cell));
+    }
+  }
+  return lines;
+}
+
+Table plan_table(const std::vector<PlanLine>& lines) {
+  const auto value = [](const auto& number) { return number ? Value(*number) : Value(); };
+  const auto text = [](const std::string& word) { return word.empty() ? Value() : Value(word); };
   Table table{{"experiment", "entries", "entries_value", "d", "keys", "sampler", "queries",
                "blocks", "block_queries", "cpu_seconds", "logits", "run", "fingerprint"},
               {}};
-  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
-    const Experiment& experiment = plan.config.experiments[i];
-    if (experiment.given) table.rows.push_back(given_line(experiment));
-    for (const Cell& cell : plan.cells) {
-      if (cell.experiment != i) continue;
-      const Entries& entries = cell.draw.entries;
-      table.rows.push_back({experiment.name, entries.name,
-                            entries.value ? Value(*entries.value) : Value(), cell.draw.d,
-                            cell.draw.keys, std::string(experiment.sampler->name), cell.queries,
-                            cell.blocks, cell.block_queries, expected_seconds(experiment, cell),
-                            formulas(experiment)});
-    }
+  for (const PlanLine& line : lines) {
+    table.rows.push_back({line.experiment, line.entries, value(line.entries_value), value(line.d),
+                          line.keys, text(line.sampler), line.queries, value(line.blocks),
+                          value(line.block_queries), value(line.seconds), line.formulas});
   }
   const std::string identity = fingerprint(plan.config);
   for (std::vector<Value>& row : table.rows) {
@@ -76,33 +105,29 @@ std::string rounded_seconds(double seconds) {
 }
 
 // The same for the eye: one experiment's formulas once, seconds rounded, and the total.
-std::string plan_screen(const Plan& plan, const Table& table, const std::string& folder) {
+std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines,
+                        const std::filesystem::path& folder, std::size_t width) {
+  const auto whole = [](const auto& number) { return number ? std::to_string(*number) : ""; };
   ScreenTable screen;
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
-  for (const auto& row : table.rows) {
-    const auto text = [&](std::size_t column) -> std::string {
-      if (const auto* number = std::get_if<std::int64_t>(&row[column])) {
-        return std::to_string(*number);
-      }
-      if (const auto* number = std::get_if<double>(&row[column])) return format_double(*number);
-      if (const auto* word = std::get_if<std::string>(&row[column])) return *word;
-      return "";
-    };
-    const auto* seconds = std::get_if<double>(&row[9]);
-    if (seconds) total += *seconds;
-    const std::string value = text(2);
-    screen.rows.push_back({text(0), text(1) + (value.empty() ? "" : " " + value), text(3), text(4),
-                           text(5), text(6), text(7), seconds ? rounded_seconds(*seconds) : ""});
+  for (const PlanLine& line : lines) {
+    const std::string value = line.entries_value ? " " + format_double(*line.entries_value) : "";
+    screen.rows.push_back({line.experiment, line.entries + value, whole(line.d),
+                           std::to_string(line.keys), line.sampler, std::to_string(line.queries),
+                           whole(line.blocks), line.seconds ? rounded_seconds(*line.seconds) : ""});
+    total += line.seconds.value_or(0);
   }
-  std::string text = to_text(screen, terminal_width(1)) + "\nLogits\n";
-  for (const std::string& line : formula_lines(plan.config)) text += "  " + line + "\n";
-  return text + "\nExpected: " + (total < 0.01 ? "" : "about ") + rounded_seconds(total) +
-         " processor seconds in all; runs nothing\nResults go to " + folder + "\n";
+  std::string text = to_text(screen, width) + "\nLogits\n";
+  for (const std::string& line : formula_lines(config)) text += "  " + line + "\n";
+  return text + fmt::format(
+                    "\nExpected: {}{} processor seconds in all; runs nothing\n"
+                    "Results go to {}\n",
+                    total < 0.01 ? "" : "about ", rounded_seconds(total), folder.string());
 }
 
-/// A row's name, and beside it the lines of its description.
+// A row's name, and beside it the lines of its description.
 template <typename Row>
 std::string table_list(std::span<const Row> rows,
                        std::vector<std::string> (*describe)(const Row&)) {
@@ -110,21 +135,21 @@ std::string table_list(std::span<const Row> rows,
   for (const Row& row : rows) width = std::max(width, row.name.size() + 2);
   std::string text;
   for (const Row& row : rows) {
-    std::string label(row.name);
+    std::string_view label = row.name;
     for (const std::string& line : describe(row)) {
-      text += label + std::string(width - label.size(), ' ') + line + "\n";
-      label.clear();
+      text += fmt::format("{:<{}}{}\n", label, width, line);
+      label = "";
     }
   }
   return text;
 }
 
-/// "; name: help" of every parameter of a row.
+// "; name: help" of every parameter of a row.
 template <typename Row>
 std::string describe_parameters(const Row& row) {
   std::string text;
   for (const auto& parameter : row.parameters) {
-    text += "; " + std::string(parameter.name) + ": " + std::string(parameter.help);
+    text += fmt::format("; {}: {}", parameter.name, parameter.help);
   }
   return text;
 }
@@ -132,19 +157,19 @@ std::string describe_parameters(const Row& row) {
 // Formula, meaning, where it is from, and what it must be told: too much for one line.
 std::vector<std::string> describe_scaling(const ScalingRow& row) {
   std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
-                                 "from: " + std::string(row.source)};
+                                 fmt::format("from: {}", row.source)};
   for (const ScalingParameter& parameter : row.parameters) {
-    lines.push_back("needs " + std::string(parameter.name) + ": " + std::string(parameter.help));
+    lines.push_back(fmt::format("needs {}: {}", parameter.name, parameter.help));
   }
   return lines;
 }
 
 std::vector<std::string> describe_law(const LawRow& row) {
-  return {std::string(row.help) + ": " + std::string(row.formula) + describe_parameters(row)};
+  return {fmt::format("{}: {}{}", row.help, row.formula, describe_parameters(row))};
 }
 
 std::vector<std::string> describe_metric(const MetricRow& row) {
-  return {std::string(row.help) + " [" + std::string(row.unit) + "]"};
+  return {fmt::format("{} [{}]", row.help, row.unit)};
 }
 
 std::vector<std::string> describe_sampler(const SamplerRow& row) {
@@ -167,21 +192,14 @@ Results read_finished(const std::string& folder) {
 
 }  // namespace
 
-std::string plan_text(const PlanCommand& command, std::vector<std::string>& warnings) {
+std::string plan_text(const PlanCommand& command, std::size_t width,
+                      std::vector<std::string>& warnings) {
   const LoadedConfig loaded = load_config(command.config, command.overrides);
   warnings = loaded.warnings;
-  const Plan plan = make_plan(loaded.config);
-  const Table table = plan_table(plan);
-  switch (command.format) {
-    case TableFormat::kCsv:
-      return to_csv(table);
-    case TableFormat::kJson:
-      return to_json(table);
-    default:
-      RunCommand run;
-      run.overrides = command.overrides;
-      return plan_screen(plan, table, results_folder(run, loaded.config).string());
-  }
+  const std::vector<PlanLine> lines = plan_lines(make_plan(loaded.config));
+  if (command.format == TableFormat::kCsv) return to_csv(plan_table(lines));
+  if (command.format == TableFormat::kJson) return to_json(plan_table(lines));
+  return plan_screen(loaded.config, lines, results_folder(loaded.config, command.overrides), width);
 }
 
 std::string show_text(const ShowCommand& command, std::size_t width) {
@@ -199,13 +217,13 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
   return command.format == TableFormat::kCsv ? to_csv(summary_table(joined)) : text;
 }
 
-std::string softmax_text(const SoftmaxCommand& command) {
+std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
   Experiment experiment;
   experiment.name = "softmax";
   experiment.given = Given{};
   experiment.given->scores.rows = {command.scores};
   experiment.given->d = command.d;
-  for (const char* name : {"none", "div_sqrt_d", "div_d"}) {
+  for (const std::string_view name : kLessonScalings) {
     const Scaling scaling = *find_scaling(name);
     if (command.d || !needs_d(scaling.rule)) experiment.scalings.push_back(scaling);
   }
@@ -217,7 +235,7 @@ std::string softmax_text(const SoftmaxCommand& command) {
                            format_double(row.logit), rounded(row.weight, 6),
                            rounded(row.slope, 6)});
   }
-  return to_text(screen, terminal_width(1));
+  return to_text(screen, width);
 }
 
 std::string list_text(const ListCommand& command) {

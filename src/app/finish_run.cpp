@@ -1,5 +1,7 @@
 #include "app/finish_run.h"
 
+#include <fmt/core.h>
+
 #include <iterator>
 #include <stdexcept>
 
@@ -37,10 +39,10 @@ std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
     }
   }
   if (check.beyond > 0) {
-    alarms.push_back(std::to_string(check.beyond) +
-                     (check.beyond == 1 ? " estimate lies" : " estimates lie") +
-                     " further from the exact value than chance allows, first " +
-                     describe_line(check.worst.front().row));
+    alarms.push_back(fmt::format("{} {} further from the exact value than chance allows, first {}",
+                                 check.beyond,
+                                 check.beyond == 1 ? "estimate lies" : "estimates lie",
+                                 describe_line(check.worst.front().row)));
   }
   for (std::string& alarm : alarms) alarm += "; do not trust this run, see attnscale verify";
   return alarms;
@@ -49,12 +51,13 @@ std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
 // What rare large scores decide that the run has hardly seen; there is some.
 std::string misjudged_sentence(const LineCheck& check) {
   const CheckedLine& line = *check.most_misjudged;
-  const std::string which = describe_line(line.row) + " is " + rounded(*line.row.estimate, 3) +
-                            ", exactly " + rounded(*line.row.reference, 3);
-  return (check.misjudged == 1 ? which + ": its error bar misses"
-                               : std::to_string(check.misjudged) + " lines, the furthest " + which +
-                                     ": their error bars miss") +
-         " what rare large scores decide; more queries help, and the exact value is right";
+  const bool one = check.misjudged == 1;
+  return fmt::format(
+      "{}{} is {}, exactly {}: {} what rare large scores decide; more queries help, and the exact "
+      "value is right",
+      one ? "" : fmt::format("{} lines, the furthest ", check.misjudged), describe_line(line.row),
+      rounded(*line.row.estimate, 3), rounded(*line.row.reference, 3),
+      one ? "its error bar misses" : "their error bars miss");
 }
 
 // The lines of a run whose precision target was not met.
@@ -65,16 +68,16 @@ struct MissedTargets {
   void look_at(const Experiment& experiment, const std::vector<ResultRow>& rows) {
     for (const ResultRow& row : rows) {
       if (misses_target(experiment, row) && lines++ == 0) {
-        first = row.metric + " of " + row.key.experiment + " at d=" + std::to_string(*row.key.d) +
-                " keys=" + std::to_string(row.key.keys) + " under " + row.key.scaling;
+        first = fmt::format("{} of {} at d={} keys={} under {}", row.metric, row.key.experiment,
+                            *row.key.d, row.key.keys, row.key.scaling);
       }
     }
   }
 
   std::string sentence() const {
-    return "the precision target was not reached in " + std::to_string(lines) +
-           (lines == 1 ? " line: " : " lines, the first ") + first +
-           "; raise \"queries\" or ask for less";
+    return fmt::format(
+        "the precision target was not reached in {} {} {}; raise \"queries\" or ask for less",
+        lines, lines == 1 ? "line:" : "lines, the first", first);
   }
 };
 
@@ -84,8 +87,8 @@ void expect_unchanged(const Given& given) {
     const std::optional<GivenFile>& file = (given.*matrix).file;
     if (!file || sha256_hex_of_file(file->path) == file->sha256) continue;
     throw std::runtime_error(file->path +
-                             " changed while it was measured; nothing was written: run again when "
-                             "nobody writes to it");
+                             " changed while it was measured; nothing was written: "
+                             "run again when nobody writes to it");
   }
 }
 

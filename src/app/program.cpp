@@ -10,8 +10,8 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/process.h"
 #include "app/run_experiment.h"
-#include "app/standard_files.h"
 #include "app/verify.h"
 #include "config/config.h"
 #include "config/user_error.h"
@@ -30,7 +30,7 @@ struct Runner {
 
   ExitCode operator()(const PlanCommand& command) const {
     std::vector<std::string> warnings;
-    const std::string text = plan_text(command, warnings);
+    const std::string text = plan_text(command, terminal_width(STDOUT_FILENO), warnings);
     for (const std::string& warning : warnings) std::cerr << "warning: " << warning << "\n";
     return print(text);
   }
@@ -45,7 +45,9 @@ struct Runner {
     return code;
   }
 
-  ExitCode operator()(const SoftmaxCommand& command) const { return print(softmax_text(command)); }
+  ExitCode operator()(const SoftmaxCommand& command) const {
+    return print(softmax_text(command, terminal_width(STDOUT_FILENO)));
+  }
   ExitCode operator()(const AuditCommand& command) const {
     return print(audit_text(command, terminal_width(STDOUT_FILENO)));
   }

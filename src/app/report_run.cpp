@@ -1,26 +1,26 @@
 #include "app/report_run.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "app/standard_files.h"
+#include "app/manifest.h"
+#include "app/process.h"
 #include "estimate/reference_check.h"
 #include "experiment/metric.h"
 #include "report/report.h"
-#include "report/screen_table.h"
 
 namespace attnscale {
-
 namespace {
 
-bool is_of_the_lesson(const std::string& formula) {
-  return std::ranges::any_of(
-      std::array{": none = q.k", ": div_sqrt_d = q.k / sqrt(d)", ": div_d = q.k / d"},
-      [&](const char* line) { return formula.ends_with(line); });
+bool has_scalings_beside_the_lessons(const Results& results) {
+  const auto is_another = [](const std::string& scaling) {
+    return std::ranges::find(kLessonScalings, scaling) == kLessonScalings.end();
+  };
+  return std::ranges::any_of(results.rows, is_another,
+                             [](const ResultRow& row) { return row.key.scaling; }) ||
+         std::ranges::any_of(results.weights, is_another, &WeightRow::scaling);
 }
 
 std::string formulas_text(const std::vector<std::string>& formulas, TableFormat format) {
@@ -32,8 +32,8 @@ std::string formulas_text(const std::vector<std::string>& formulas, TableFormat 
     text += mark + formulas[i] + "\n";
   }
   if (formulas.size() <= kMostShown) return text;
-  return text + mark + "and " + std::to_string(formulas.size() - kMostShown) +
-         " more; manifest.json and attnscale plan have all\n";
+  return text + fmt::format("{}and {} more; manifest.json and attnscale plan have all\n", mark,
+                            formulas.size() - kMostShown);
 }
 
 }  // namespace
@@ -42,18 +42,17 @@ std::vector<std::string> formula_lines(const Config& config) {
   std::vector<std::string> lines;
   for (const Experiment& experiment : config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
-      lines.push_back(experiment.name + ": " + describe_named(scaling.name, scaling.value) + " = " +
-                      formula(scaling.rule));
+      lines.push_back(fmt::format("{}: {} = {}", experiment.name,
+                                  describe_named(scaling.name, scaling.value),
+                                  formula(scaling.rule)));
     }
   }
   return lines;
 }
 
 std::vector<std::string> formula_lines_of(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "manifest.json");
-  const auto manifest = nlohmann::json::parse(file, nullptr, false);
-  if (!manifest.is_object() || !manifest.contains("logits")) return {};
-  return manifest["logits"].get<std::vector<std::string>>();
+  const auto manifest = read_manifest(folder);
+  return manifest ? manifest->logits : std::vector<std::string>();
 }
 
 std::string report_text(const Results& results, const std::vector<std::string>& formulas,
@@ -66,8 +65,8 @@ std::string report_text(const Results& results, const std::vector<std::string>& 
     return metric ? std::string(metric->title) : name;
   };
   const std::string text = report(results, style);
-  const bool are_known = std::ranges::all_of(formulas, is_of_the_lesson);
-  return are_known ? text : text + formulas_text(formulas, format);
+  const bool explain = !formulas.empty() && has_scalings_beside_the_lessons(results);
+  return explain ? text + formulas_text(formulas, format) : text;
 }
 
 void print_report(const Results& results, const std::vector<std::string>& formulas) {

@@ -2,8 +2,10 @@
 // its scalings are.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/experiment.h"
@@ -11,6 +13,9 @@
 #include "report/screen_table.h"
 
 namespace attnscale {
+
+/// Rows of the scaling table that the lesson compares; no other scaling can have their names.
+inline constexpr std::array<std::string_view, 3> kLessonScalings{"none", "div_sqrt_d", "div_d"};
 
 /// "EXPERIMENT: SCALING = FORMULA" for every scaling of every experiment.
 std::vector<std::string> formula_lines(const Config& config);

@@ -7,9 +7,9 @@
 
 namespace attnscale {
 
-/// Does what `attnscale run` promises (design 3.1): tables on stdout, everything else on stderr.
-/// Throws UserError before anything is created where the input is wrong, and std::exception where
-/// the run fails; what was measured until the last checkpoint is then kept.
+/// Does what `attnscale run` promises: tables on stdout, everything else on stderr. Throws
+/// UserError before anything is created where the input is wrong, and std::exception where the run
+/// fails; what was measured until the last checkpoint is then kept.
 ExitCode run_experiment(const RunCommand& command, Executor& executor);
 
 /// Does what `attnscale merge` promises: the files of the run that the shards are parts of.

@@ -1,46 +1,33 @@
 #include "app/run_folder.h"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <fmt/core.h>
+
 #include <stdexcept>
 
-#include "app/fingerprint.h"
+#include "app/manifest.h"
+#include "app/version.h"
 #include "io/result_writer.h"
 
 namespace attnscale {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 // Every file that `run` may leave in its folder, beside its log.
 std::vector<std::string> run_files() {
   std::vector<std::string> names = result_file_names();
-  names.insert(names.end(), {"config.json", "manifest.json", std::string(kCheckpointName)});
+  names.insert(names.end(),
+               {"config.json", std::string(kManifestName), std::string(kCheckpointName)});
   return names;
 }
 
-// Nothing where the file is not a manifest of ours.
-std::optional<Json> read_manifest(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Json manifest = Json::parse(file, nullptr, false);
-  const auto has = [&](const char* key, Json::value_t type) {
-    return manifest.contains(key) && manifest[key].type() == type;
-  };
-  const bool ours = manifest.is_object() && has("config", Json::value_t::object) &&
-                    has("status", Json::value_t::string) && has("version", Json::value_t::string) &&
-                    has("shard", Json::value_t::string) && has("files", Json::value_t::array);
-  return ours ? std::optional(std::move(manifest)) : std::nullopt;
-}
-
 // The first file of a finished run that is gone or has another length, and which; else empty.
-std::string first_damage(const fs::path& folder, const Json& manifest) {
-  for (const Json& file : manifest["files"]) {
-    const std::string name = file.value("name", "");
+std::string first_damage(const fs::path& folder, const Manifest& manifest) {
+  for (const ManifestFile& file : manifest.files) {
     std::error_code error;
-    const std::uintmax_t bytes = fs::file_size(folder / name, error);
-    if (error) return name + " is missing";
-    if (file.value("bytes", std::uintmax_t{0}) != bytes) return name + " was changed";
+    const std::uintmax_t bytes = fs::file_size(folder / file.name, error);
+    if (error) return file.name + " is missing";
+    if (file.bytes != bytes) return file.name + " was changed";
   }
   return "";
 }
@@ -50,61 +37,64 @@ std::string shortened(const std::string& value) {
   return value.size() <= kLongest ? value : value.substr(0, kLongest) + "...";
 }
 
-// How the run a manifest tells of differs from the wanted one; empty where it does not.
-std::string difference_from(const Json& manifest, const WantedRun& wanted) {
-  const RunIdentity theirs{manifest["version"], manifest["config"].dump()};
-  if (const auto found = first_difference(wanted.identity, theirs)) {
-    if (found->key == "version") {
-      return "it was made by version " + found->theirs + ", this is " + found->ours;
-    }
-    return found->key + " is " + shortened(found->theirs) + " there and " + shortened(found->ours) +
-           " here";
+// How the run that a manifest describes differs from the wanted one; empty where it does not.
+std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
+  if (const auto found =
+          first_difference(wanted.identity, {manifest.build.version, manifest.config.text})) {
+    return found->key == "version"
+               ? fmt::format("it was made by version {}, this is {}", found->theirs, found->ours)
+               : fmt::format("{} is {} there and {} here", found->key, shortened(found->theirs),
+                             shortened(found->ours));
   }
-  const std::string shard = manifest["shard"];
   const std::string wanted_part = part_name(wanted.shard);
-  if (shard != wanted_part) return "it is " + shard + ", this is " + wanted_part;
-  return "";
+  if (manifest.shard == wanted_part) return "";
+  return fmt::format("it is {}, this is {}", manifest.shard, wanted_part);
+}
+
+FolderContents another_run(const std::string& difference) {
+  FolderContents contents;
+  contents.state = FolderState::kOther;
+  contents.difference = difference;
+  return contents;
 }
 
 // What a folder's manifest says of it; nothing where only a checkpoint can tell.
 std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
                                                    const WantedRun& wanted) {
-  if (!fs::exists(folder / "manifest.json")) return std::nullopt;
-  const auto other = [&](const std::string& difference) {
-    FolderContents contents;
-    contents.state = FolderState::kOther;
-    contents.difference = folder.string() + " holds " + difference;
-    return contents;
+  if (!fs::exists(folder / kManifestName)) return std::nullopt;
+  const auto other = [&](const std::string& what) {
+    return another_run(fmt::format("{} holds {}", folder.string(), what));
   };
-  const std::optional<Json> manifest = read_manifest(folder / "manifest.json");
+  const std::optional<Manifest> manifest = read_manifest(folder);
   if (!manifest) return other("a manifest.json that is damaged or not of attnscale");
   const std::string difference = difference_from(*manifest, wanted);
   if (!difference.empty()) return other("another run: " + difference);
-  if ((*manifest)["status"] != "finished") return std::nullopt;
+  if (manifest->status != kFinishedStatus) return std::nullopt;
   const std::string damage = first_damage(folder, *manifest);
   if (!damage.empty()) return other("this run, but since it finished " + damage);
-  const auto missed = static_cast<int>(ExitCode::kTargetNotReached);
   FolderContents contents;
   contents.state = FolderState::kFinished;
-  if (manifest->value("exit_code", 0) == missed) contents.exit_code = ExitCode::kTargetNotReached;
+  const bool missed = manifest->exit_code == static_cast<int>(ExitCode::kTargetNotReached);
+  if (missed) contents.exit_code = ExitCode::kTargetNotReached;
   return contents;
 }
 
 }  // namespace
 
-std::string part_name(std::optional<Shard> shard) {
-  if (!shard) return "the whole run";
-  return "shard " + std::to_string(shard->index) + " of " + std::to_string(shard->count);
+RunIdentity identity_of(const Config& config) {
+  return {program_version(), to_json_text(config)};
 }
 
-fs::path results_folder(const RunCommand& run, const Config& config) {
-  if (run.out) return *run.out;
+std::string part_name(std::optional<Shard> shard) {
+  if (!shard) return std::string(kWholeRun);
+  return fmt::format("shard {} of {}", shard->index, shard->count);
+}
+
+fs::path results_folder(const Config& config, const std::vector<Override>& overrides,
+                        std::optional<Shard> shard) {
   std::string name = config.name;
-  if (!run.overrides.empty()) name.append("-").append(fingerprint(config), 0, 8);
-  if (run.shard) {
-    name.append(".shard-").append(std::to_string(run.shard->index));
-    name.append("-of-").append(std::to_string(run.shard->count));
-  }
+  if (!overrides.empty()) name.append("-").append(fingerprint(identity_of(config)), 0, 8);
+  if (shard) name += fmt::format(".shard-{}-of-{}", shard->index, shard->count);
   return fs::path("results") / name;
 }
 
@@ -118,24 +108,21 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
       check_same_run(*contents.checkpoint, wanted.identity, wanted.shard.value_or(Shard{}),
                      wanted.plan, folder);
     } catch (const AnotherRun& error) {
-      contents.state = FolderState::kOther;
-      contents.difference = error.what();
+      return another_run(error.what());
     }
     return contents;
   }
-  if (fs::exists(folder / "manifest.json")) {
-    contents.warning = folder.string() + " holds this run, not finished, but no " +
-                       std::string(kCheckpointName) + ": it begins again";
+  if (fs::exists(folder / kManifestName)) {
+    contents.warning = fmt::format("{} holds this run, not finished, but no {}: it begins again",
+                                   folder.string(), kCheckpointName);
     return contents;
   }
   // Beside a log of ours they are what a kill left of a short run: it begins again.
   if (fs::exists(folder / "events.jsonl")) return contents;
   for (const std::string& name : run_files()) {
     if (!fs::exists(folder / name)) continue;
-    contents.state = FolderState::kOther;
-    contents.difference =
-        folder.string() + " holds " + name + ", and no manifest that says of which run";
-    break;
+    return another_run(
+        fmt::format("{} holds {}, and no manifest that says of which run", folder.string(), name));
   }
   return contents;
 }
@@ -145,9 +132,9 @@ void make_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   // An existing file is an error to some libraries and none to others, hence the second question.
   if (!error && fs::is_directory(folder)) return;
-  throw std::runtime_error("cannot make the folder " + folder.string() + ": " +
-                           (error ? error.message() : "a file of that name is there") +
-                           "; choose another with --out");
+  throw std::runtime_error(fmt::format("cannot make the folder {}: {}; choose another with --out",
+                                       folder.string(),
+                                       error ? error.message() : "a file of that name is there"));
 }
 
 void clear_folder(const fs::path& folder) {

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "app/command_line.h"
+#include "config/config.h"
 #include "config/user_error.h"
 #include "execution/checkpoint.h"
 #include "experiment/plan.h"
@@ -19,11 +20,16 @@ struct WantedRun {
   std::optional<Shard> shard;  ///< nothing for the whole run
 };
 
-/// "the whole run", or "shard I of N".
+/// What makes a run of `config` by this program the same as another.
+RunIdentity identity_of(const Config& config);
+
+/// kWholeRun, or "shard I of N", of one shard too.
 std::string part_name(std::optional<Shard> shard);
 
-/// Where the results of `run` go when its config resolves to `config` (design 3.1).
-std::filesystem::path results_folder(const RunCommand& run, const Config& config);
+/// Where results go by default when `overrides` resolved a config to `config`: results/NAME, with
+/// overrides results/NAME-FINGERPRINT, and .shard-I-of-N after it for a shard.
+std::filesystem::path results_folder(const Config& config, const std::vector<Override>& overrides,
+                                     std::optional<Shard> shard = std::nullopt);
 
 /// What a folder holds, as far as `run` cares.
 enum class FolderState {

@@ -1,87 +1,134 @@
 #include "app/run_journal.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/core.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
-#include "app/fingerprint.h"
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "app/report_run.h"
+#include "app/version.h"
 #include "io/atomic_file.h"
+#include "io/sha256.h"
+#include "numerics/vector_target.h"
 
 namespace attnscale {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// An event with its time; `facts` are its own. Arguments may hold any bytes: those that are no
-// UTF-8 become U+FFFD.
-std::string line(const char* event, const Json& facts) {
-  Json object{{"time", timestamp(std::chrono::system_clock::now())}, {"event", event}};
-  object.update(facts);
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+// A time as ISO 8601 in UTC with milliseconds.
+std::string timestamp(std::chrono::system_clock::time_point time) {
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  const std::time_t seconds = milliseconds / 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 40> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:03}Z", std::string_view(text.data(), length), milliseconds % 1000);
 }
 
-const char* name_of(RunStatus status) {
-  switch (status) {
-    case RunStatus::kFinished:
-      return "finished";
-    case RunStatus::kInterrupted:
-      return "interrupted";
-    case RunStatus::kFailed:
-      break;
-  }
-  return "failed";
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+std::string system_name() {
+  utsname system{};
+  if (uname(&system) != 0) return "unknown";
+  return fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+}
+
+// What is known of a run before it measures anything.
+Manifest first_manifest(const WantedRun& wanted) {
+  Manifest manifest;
+  manifest.build = this_build();
+  manifest.vector_target = vector_target();
+  manifest.bytes_promised = vector_target_keeps_bytes();
+  manifest.host = host_name();
+  manifest.system = system_name();
+  manifest.run = wanted.plan.config.name;
+  manifest.seed = wanted.plan.config.seed;
+  manifest.fingerprint = fingerprint(wanted.identity);
+  manifest.shard = part_name(wanted.shard);
+  manifest.logits = formula_lines(wanted.plan.config);
+  manifest.config.text = wanted.identity.config;
+  return manifest;
+}
+
+ManifestFile file_entry(const std::filesystem::path& folder, const std::string& name) {
+  const std::filesystem::path path = folder / name;
+  std::ifstream file(path, std::ios::binary);
+  const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  return {name, sha256_hex_of_file(path), std::filesystem::file_size(path), lines};
+}
+
+std::string_view status_of(ExitCode code) {
+  if (code == ExitCode::kDone || code == ExitCode::kTargetNotReached) return kFinishedStatus;
+  return code == ExitCode::kInterrupted ? "interrupted" : "failed";
 }
 
 }  // namespace
 
-RunJournal::RunJournal(std::filesystem::path folder, const LoadedConfig& loaded,
-                       const RunCommand& command, const std::string& part)
+RunJournal::RunJournal(std::filesystem::path folder, const WantedRun& wanted,
+                       std::vector<std::string> arguments, int threads)
     : folder_(std::move(folder)),
-      config_(loaded.config),
-      record_{.shard = part,
-              .arguments = command.arguments,
-              .threads = command.threads,
-              .started = std::chrono::system_clock::now(),
-              .warnings = {}},
+      manifest_(first_manifest(wanted)),
       events_(folder_ / "events.jsonl") {
-  events_.append(line("start", {{"run", config_.name},
-                                {"seed", config_.seed},
-                                {"shard", record_.shard},
-                                {"fingerprint", fingerprint(config_)},
-                                {"version", program_version()},
-                                {"threads", record_.threads},
-                                {"arguments", record_.arguments}}));
-  for (const std::string& message : loaded.warnings) warning(message);
+  manifest_.arguments = std::move(arguments);
+  manifest_.threads = threads;
+  manifest_.started = timestamp(started_);
+  append("start", {{"run", manifest_.run},
+                   {"seed", static_cast<std::int64_t>(manifest_.seed)},
+                   {"shard", manifest_.shard},
+                   {"fingerprint", manifest_.fingerprint},
+                   {"version", manifest_.build.version},
+                   {"threads", manifest_.threads},
+                   {"arguments", manifest_.arguments}});
+}
+
+void RunJournal::append(const std::string& event,
+                        const std::vector<std::pair<std::string, Fact>>& facts) {
+  events_.append(event_line(timestamp(Clock::now()), event, facts));
 }
 
 void RunJournal::warning(const std::string& message) {
-  record_.warnings.push_back(message);
-  events_.append(line("warning", {{"message", message}}));
+  manifest_.warnings.push_back(message);
+  append("warning", {{"message", message}});
 }
 
 void RunJournal::checkpoint(std::int64_t queries) {
-  events_.append(line("checkpoint", {{"queries", queries}}));
+  append("checkpoint", {{"queries", queries}});
 }
 
 void RunJournal::cell_done(const Plan& plan, std::size_t cell) {
   const Cell& done = plan.cells[cell];
-  events_.append(line("cell_done", {{"experiment", plan.config.experiments[done.experiment].name},
-                                    {"entries", done.draw.entries.name},
-                                    {"d", done.draw.d},
-                                    {"keys", done.draw.keys}}));
+  append("cell_done", {{"experiment", plan.config.experiments[done.experiment].name},
+                       {"entries", done.draw.entries.name},
+                       {"d", done.draw.d},
+                       {"keys", done.draw.keys}});
 }
 
-void RunJournal::end(RunStatus status, ExitCode code, const std::vector<std::string>& files) {
-  record_.status = name_of(status);
-  record_.exit_code = static_cast<int>(code);
-  record_.ended = std::chrono::system_clock::now();
-  events_.append(line("finish", {{"status", record_.status}, {"exit_code", record_.exit_code}}));
-  write_atomically(folder_ / "manifest.json", manifest_text(config_, record_, folder_, files));
+void RunJournal::end(ExitCode code, const std::vector<std::string>& files) {
+  const Clock::time_point now = Clock::now();
+  manifest_.status = status_of(code);
+  manifest_.exit_code = static_cast<int>(code);
+  manifest_.ended = timestamp(now);
+  manifest_.seconds = std::chrono::duration<double>(now - started_).count();
+  append("finish", {{"status", manifest_.status}, {"exit_code", manifest_.exit_code}});
+  manifest_.files.clear();
+  for (const std::string& name : files) manifest_.files.push_back(file_entry(folder_, name));
+  write_atomically(folder_ / kManifestName, to_json_text(manifest_));
   ended_ = true;
 }
 
 void RunJournal::fail() noexcept {
   if (ended_) return;
   try {
-    end(RunStatus::kFailed, ExitCode::kFailed, {});
+    end(ExitCode::kFailed, {});
   } catch (...) {
     // The failure itself is on its way to the reader.
   }

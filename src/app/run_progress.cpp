@@ -6,10 +6,8 @@
 
 namespace attnscale {
 
-RunProgress::RunProgress(const Plan& plan, const Ledger& ledger, const RunCommand& command)
-    : progress_(resolve_progress_form(command.verbosity == Verbosity::kQuiet ? ProgressForm::kNever
-                                                                             : command.progress,
-                                      STDERR_FILENO),
+RunProgress::RunProgress(const Plan& plan, const Ledger& ledger, ProgressForm form)
+    : progress_(resolve_progress_form(form, STDERR_FILENO),
                 colour_is_welcome(STDERR_FILENO) ? Colour::kGreen : Colour::kNone,
                 stderr_surroundings()) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "app/command_line.h"
 #include "execution/ledger.h"
 #include "experiment/plan.h"
 #include "report/progress.h"
@@ -14,8 +13,8 @@ namespace attnscale {
 
 class RunProgress {
  public:
-  /// Starts from what the ledger holds; the bar or lines are those that the command asks for.
-  RunProgress(const Plan& plan, const Ledger& ledger, const RunCommand& command);
+  /// Starts from what the ledger holds.
+  RunProgress(const Plan& plan, const Ledger& ledger, ProgressForm form);
   ~RunProgress();
   RunProgress(const RunProgress&) = delete;
   RunProgress& operator=(const RunProgress&) = delete;

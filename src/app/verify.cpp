@@ -1,17 +1,20 @@
 #include "app/verify.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "app/manifest.h"
 #include "config/config.h"
 #include "estimate/estimate.h"
 #include "estimate/reference_check.h"
 #include "execution/run_identity.h"
+#include "execution/shard.h"
 #include "experiment/given.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
@@ -20,7 +23,6 @@
 namespace attnscale {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 using Faults = std::vector<std::string>;
 
@@ -30,45 +32,42 @@ std::string read_bytes(const fs::path& path) {
 }
 
 // The manifest of a finished whole run.
-Json read_manifest(const fs::path& folder) {
+Manifest finished_manifest(const fs::path& folder) {
   const std::string name = folder.string();
-  if (!fs::exists(folder / "manifest.json")) {
+  if (!fs::exists(folder / kManifestName)) {
     throw UserError(name + ": holds no run to verify (no manifest.json in it)");
   }
-  Json manifest = Json::parse(read_bytes(folder / "manifest.json"), nullptr, false);
-  if (!manifest.is_object() || !manifest.contains("files") || !manifest["files"].is_array() ||
-      !manifest.contains("config")) {
+  std::optional<Manifest> manifest = read_manifest(folder);
+  if (!manifest) {
     throw UserError(name + "/manifest.json: is damaged or not of attnscale", ExitCode::kMismatch);
   }
-  if (manifest.value("status", "") != "finished") {
+  if (manifest->status != kFinishedStatus) {
     throw UserError(name + ": holds a run that is not finished; the same run command goes on");
   }
-  if (manifest.value("shard", "") != "the whole run") {
-    throw UserError(name + ": holds " + manifest.value("shard", "a shard") +
+  if (manifest->shard != kWholeRun) {
+    throw UserError(name + ": holds " + manifest->shard +
                     "; join the shards with attnscale merge, then verify the whole run");
   }
-  return manifest;
+  return std::move(*manifest);
 }
 
-void check_file(const fs::path& folder, const Json& entry, Faults& faults) {
-  const std::string name = entry.value("name", "");
-  if (!fs::is_regular_file(folder / name)) {
-    faults.push_back(name + " is missing");
+void check_file(const fs::path& folder, const ManifestFile& file, Faults& faults) {
+  if (!fs::is_regular_file(folder / file.name)) {
+    faults.push_back(file.name + " is missing");
     return;
   }
-  const std::string found = sha256_hex_of_file(folder / name);
-  const std::string noted = entry.value("sha256", "");
-  if (found == noted) return;
-  faults.push_back(name + " is not as it was written: its SHA-256 is " + found.substr(0, 12) +
-                   "..., the manifest says " + noted.substr(0, 12) + "...");
+  const std::string found = sha256_hex_of_file(folder / file.name);
+  if (found == file.sha256) return;
+  faults.push_back(fmt::format(
+      "{} is not as it was written: its SHA-256 is {:.12}..., the manifest says {:.12}...",
+      file.name, found, file.sha256));
 }
 
-void check_files(const fs::path& folder, const Json& manifest, Faults& faults) {
-  for (const Json& entry : manifest["files"]) check_file(folder, entry, faults);
-  for (const char* name : {"summary.csv", "config.json"}) {
-    const auto has_name = [name](const Json& entry) { return entry.value("name", "") == name; };
-    if (std::none_of(manifest["files"].begin(), manifest["files"].end(), has_name)) {
-      faults.push_back(std::string(name) + " is not among the manifest's files");
+void check_files(const fs::path& folder, const Manifest& manifest, Faults& faults) {
+  for (const ManifestFile& file : manifest.files) check_file(folder, file, faults);
+  for (const std::string name : {"summary.csv", "config.json"}) {
+    if (std::ranges::find(manifest.files, name, &ManifestFile::name) == manifest.files.end()) {
+      faults.push_back(name + " is not among the manifest's files");
     }
   }
 }
@@ -138,8 +137,8 @@ void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, 
   constexpr std::size_t kMostShown = 5;
   const std::vector<ExpectedLine> expected = expected_lines(plan);
   if (rows.size() != expected.size()) {
-    faults.push_back("summary.csv has " + std::to_string(rows.size()) +
-                     " lines; the config asks for " + std::to_string(expected.size()));
+    faults.push_back(fmt::format("summary.csv has {} lines; the config asks for {}", rows.size(),
+                                 expected.size()));
     return;
   }
   std::size_t found = 0;
@@ -154,7 +153,7 @@ void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, 
     }
   }
   if (found > kMostShown) {
-    faults.push_back("... and " + std::to_string(found - kMostShown) + " more lines like these");
+    faults.push_back(fmt::format("... and {} more lines like these", found - kMostShown));
   }
 }
 
@@ -169,22 +168,23 @@ void check_scalings(const Plan& plan, Faults& faults) {
 }
 
 std::string line_text(const CheckedLine& line) {
-  return "  " + describe_line(line.row) + ": " + rounded(*line.row.estimate, 8) + ", exactly " +
-         rounded(*line.row.reference, 8) + "; " + rounded(line.distance, 2) +
-         " standard errors off, allowed " + rounded(line.bound, 2) + "\n";
+  return fmt::format("  {}: {}, exactly {}; {} standard errors off, allowed {}\n",
+                     describe_line(line.row), rounded(*line.row.estimate, 8),
+                     rounded(*line.row.reference, 8), rounded(line.distance, 2),
+                     rounded(line.bound, 2));
 }
 
 std::string check_text(const LineCheck& check) {
-  const std::int64_t decided = check.lines - check.undecided;
-  std::string text =
-      std::to_string(decided) + " lines against their exact values: " +
-      (check.beyond == 0 ? "all as near as chance allows"
-                         : std::to_string(check.beyond) + " further than chance allows") +
-      " (right numbers give such an alarm in one run of " +
-      std::to_string(static_cast<int>(kRunsPerFalseAlarm)) + ")\n";
+  std::string text = fmt::format(
+      "{} lines against their exact values: {} (right numbers give such an alarm in one run of "
+      "{})\n",
+      check.lines - check.undecided,
+      check.beyond == 0 ? "all as near as chance allows"
+                        : fmt::format("{} further than chance allows", check.beyond),
+      static_cast<int>(kRunsPerFalseAlarm));
   if (check.undecided > 0) {
-    text += std::to_string(check.undecided) +
-            " more lines are carried by too few queries to decide anything\n";
+    text += fmt::format("{} more lines are carried by too few queries to decide anything\n",
+                        check.undecided);
   }
   if (!check.worst.empty()) text += "the furthest:\n";
   for (const CheckedLine& line : check.worst) text += line_text(line);
@@ -192,48 +192,46 @@ std::string check_text(const LineCheck& check) {
 }
 
 // Faults of what the files say; `text` gets what was compared.
-void check_contents(const fs::path& folder, const Json& manifest, std::string& text,
+void check_contents(const fs::path& folder, const Manifest& manifest, std::string& text,
                     Faults& faults) {
   const std::string config_text = read_bytes(folder / "config.json");
   const Config config = parse_config(config_text, (folder / "config.json").string()).config;
-  const std::string version = manifest.value("version", "");
-  const RunIdentity noted{version, manifest["config"].dump()};
-  if (const auto found = first_difference({version, config_text}, noted)) {
-    faults.push_back("config.json and the manifest differ: " + found->key + " is " + found->ours +
-                     " and " + found->theirs);
+  const RunIdentity noted{manifest.build.version, manifest.config.text};
+  if (const auto found = first_difference({manifest.build.version, config_text}, noted)) {
+    faults.push_back(fmt::format("config.json and the manifest differ: {} is {} and {}", found->key,
+                                 found->ours, found->theirs));
   }
   const Plan plan = make_plan(config);
   const std::vector<ResultRow> rows = read_summary(folder / "summary.csv");
   check_against_config(plan, rows, faults);
   check_scalings(plan, faults);
-  text += std::to_string(rows.size()) + " lines of summary.csv, their queries and exact values " +
-          "against config.json\n";
+  text += fmt::format(
+      "{} lines of summary.csv, their queries and exact values against config.json\n", rows.size());
   const LineCheck check = check_lines(plan, rows);
   text += check_text(check);
   if (check.beyond > 0) {
-    faults.push_back(std::to_string(check.beyond) +
-                     " estimates lie further from their exact values than chance allows, the "
-                     "first of those above");
+    faults.push_back(
+        fmt::format("{} estimates lie further from their exact values than chance "
+                    "allows, the first of those above",
+                    check.beyond));
   }
 }
 
 }  // namespace
 
 Verification verify_folder(const fs::path& folder) {
-  const Json manifest = read_manifest(folder);
+  const Manifest manifest = finished_manifest(folder);
   Faults faults;
   check_files(folder, manifest, faults);
-  std::string text = "checked " + folder.string() + "\n" +
-                     std::to_string(manifest["files"].size()) +
-                     " files by their SHA-256 in manifest.json\n";
+  std::string text = fmt::format("checked {}\n{} files by their SHA-256 in manifest.json\n",
+                                 folder.string(), manifest.files.size());
   try {
     check_contents(folder, manifest, text, faults);
   } catch (const std::exception& error) {
     faults.push_back(std::string("cannot be read: ") + error.what());
   }
   if (faults.empty()) return {text + "no mismatch\n", ExitCode::kDone};
-  text +=
-      std::to_string(faults.size()) + (faults.size() == 1 ? " mismatch" : " mismatches") + ":\n";
+  text += fmt::format("{} {}:\n", faults.size(), faults.size() == 1 ? "mismatch" : "mismatches");
   for (const std::string& fault : faults) text += "  " + fault + "\n";
   return {text, ExitCode::kMismatch};
 }

@@ -6,7 +6,7 @@
 
 namespace attnscale {
 
-/// Exit codes of the program (design 3.1).
+/// Exit codes of the program.
 enum class ExitCode : int {
   kDone = 0,
   kFailed = 1,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "io/sha256.h"
+
 namespace attnscale {
 namespace {
 
@@ -68,6 +70,14 @@ std::optional<Difference> first_difference(const json& ours, const json& theirs,
 }
 
 }  // namespace
+
+std::string numbers_of(const std::string& config) {
+  return parse_numbers(config).dump();
+}
+
+std::string fingerprint(const RunIdentity& identity) {
+  return sha256_hex(identity.version + "\n" + numbers_of(identity.config));
+}
 
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs) {
   if (ours.version != theirs.version) return Difference{"version", ours.version, theirs.version};

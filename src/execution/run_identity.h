@@ -30,6 +30,14 @@ struct Difference {
   std::string theirs;
 };
 
+/// What counts of a config's JSON text, as JSON: without the parts that change no number, which are
+/// its description, its schema and where given files are. What these hold counts by its hash.
+std::string numbers_of(const std::string& config);
+
+/// SHA-256, in hexadecimal, of the version and the numbers of the config: equal exactly where
+/// first_difference finds nothing.
+std::string fingerprint(const RunIdentity& identity);
+
 /// Nothing where the two give the same numbers. The seed comes before all other keys. Both configs
 /// must be JSON.
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs);

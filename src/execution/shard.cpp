@@ -5,7 +5,7 @@
 namespace attnscale {
 
 std::string to_string(Shard shard) {
-  if (shard.count == 1) return "the whole run";
+  if (shard.count == 1) return std::string(kWholeRun);
   return "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "execution/block_set.h"
 #include "experiment/plan.h"
@@ -16,6 +17,9 @@ struct Shard {
 
   friend bool operator==(const Shard&, const Shard&) = default;
 };
+
+/// What a run is that is not shared out.
+inline constexpr std::string_view kWholeRun = "the whole run";
 
 /// "shard 2 of 3", or "the whole run".
 std::string to_string(Shard shard);

@@ -1,11 +1,14 @@
-#include "app/standard_files.h"
+#include "app/process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 namespace attnscale {
 
@@ -27,6 +30,13 @@ void write_stdout(const std::string& text) {
       throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
     }
   }
+}
+
+int available_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace attnscale

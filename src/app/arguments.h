@@ -1,12 +1,14 @@
-// What a person typed after a command, as plain text, and its conversion to numbers and choices.
-// Knows no command and no option by name; every refusal says what was wanted instead.
+// What a person typed after a command: options and words as plain text, and their conversion to
+// numbers and choices. Knows no command and no option by name; every refusal says what was wanted
+// instead. Program_options stays behind this header.
 #pragma once
 
-#include <array>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,12 +16,25 @@
 
 namespace attnscale {
 
+/// An option of a command.
+struct OptionRow {
+  std::string_view name;  ///< without the dashes
+  std::string_view
+      value;  ///< what stands for its value in the help, such as "DIR"; a flag has none
+  std::string_view help;
+  bool may_be_repeated = false;
+};
+
 /// The options and words of one command. All functions that refuse throw UserError.
 class Arguments {
  public:
-  /// `options` holds the texts of each option given, in the order given; a flag has none.
-  Arguments(std::string command, std::map<std::string, std::vector<std::string>> options,
+  /// `typed` begins with the command. `options` holds the texts of each option given, in the order
+  /// given; a flag has none.
+  Arguments(std::vector<std::string> typed, std::map<std::string, std::vector<std::string>> options,
             std::vector<std::string> words);
+
+  /// Everything, as it was typed.
+  const std::vector<std::string>& typed() const { return typed_; }
 
   const std::vector<std::string>& words() const { return words_; }
 
@@ -44,17 +59,16 @@ class Arguments {
   /// Refuses what is not a finite number above 0; `what` names it in the error.
   std::optional<double> positive_number(const std::string& name, const std::string& what) const;
 
-  /// The value that stands beside the word given, `otherwise` where none is.
-  template <typename Choice, std::size_t count>
+  /// The value beside the word given; the first where none is.
+  template <typename Choice>
   Choice choice(const std::string& name,
-                const std::array<std::pair<const char*, Choice>, count>& choices,
-                Choice otherwise) const {
+                std::initializer_list<std::pair<std::string_view, Choice>> choices) const {
     const auto found = text(name);
-    if (!found) return otherwise;
+    if (!found) return choices.begin()->second;
     std::vector<std::string_view> allowed;
     for (const auto& [word, value] : choices) {
       if (*found == word) return value;
-      allowed.emplace_back(word);
+      allowed.push_back(word);
     }
     refuse_choice(name, *found, allowed);
   }
@@ -79,10 +93,18 @@ class Arguments {
   [[noreturn]] void refuse_choice(const std::string& name, const std::string& found,
                                   const std::vector<std::string_view>& allowed) const;
 
-  std::string command_;
+  std::vector<std::string> typed_;
   std::map<std::string, std::vector<std::string>> options_;
   std::vector<std::string> words_;
 };
+
+/// The options as --help prints them, at most 100 characters wide.
+std::string options_text(std::span<const OptionRow> options);
+
+/// Takes apart what was typed, of which the first word is the command. Long options only, never
+/// guessed from an abbreviation. Throws UserError for an option that the command does not have, one
+/// without its value, and one given twice.
+Arguments parse_options(std::span<const OptionRow> options, std::vector<std::string> typed);
 
 /// The numbers of a text such as "16,8,0"; blanks around a number and a plus sign are allowed.
 /// Refuses an empty item and what is not a finite number.

@@ -1,4 +1,5 @@
-// The three files a process starts with: stdout must take all that was asked for or say so.
+// What the system gives this process: its standard files, of which stdout must take all that was
+// asked for or say so, and processors.
 #pragma once
 
 #include <string>
@@ -12,5 +13,8 @@ void occupy_standard_files();
 /// Writes `text` to stdout and sees it through. Throws std::system_error where it is closed or
 /// full.
 void write_stdout(const std::string& text);
+
+/// Processors in this process's affinity mask, at least 1.
+int available_processors();
 
 }  // namespace attnscale

@@ -1,0 +1,190 @@
+#include "app/arguments.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cctype>
+#include <cmath>
+#include <sstream>
+
+#include "config/nearest_name.h"
+#include "config/user_error.h"
+
+namespace attnscale {
+namespace {
+
+namespace po = boost::program_options;
+
+using Rows = std::span<const OptionRow>;
+
+po::value_semantic* semantic_of(const OptionRow& row) {
+  const std::string value(row.value);
+  if (value.empty()) return po::bool_switch();
+  if (row.may_be_repeated) return po::value<std::vector<std::string>>()->value_name(value);
+  return po::value<std::string>()->value_name(value);
+}
+
+po::options_description description_of(Rows rows) {
+  po::options_description options("Options", 100, 50);
+  for (const OptionRow& row : rows) {
+    options.add_options()(std::string(row.name).c_str(), semantic_of(row),
+                          std::string(row.help).c_str());
+  }
+  return options;
+}
+
+[[noreturn]] void refuse(const std::string& command, const std::string& message) {
+  throw UserError("attnscale " + command + ": " + message);
+}
+
+// Refuses an option that there is none of, with the nearest one.
+[[noreturn]] void refuse_option(const std::string& command, Rows rows, const std::string& found) {
+  std::vector<std::string> names;
+  for (const OptionRow& row : rows) names.push_back(fmt::format("--{}", row.name));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  refuse(command, unknown_name("option", found.substr(0, found.find('=')), views));
+}
+
+bool is_short_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' &&
+         std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+}
+
+// Refuses what Program_options would take for something else: an option as the value of the one
+// before it, and a short option as a word. A number such as -1,2 is a word like any other.
+void check_words(const std::string& command, Rows rows, std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const std::string& word = words[i];
+    if (is_short_option(word)) refuse_option(command, rows, word);
+    if (!word.starts_with("--")) continue;
+    const auto row = std::ranges::find(rows, word.substr(2), &OptionRow::name);
+    if (row == rows.end() || row->value.empty()) continue;
+    ++i;
+    if (i == words.size()) refuse(command, fmt::format("{} wants {} behind it", word, row->value));
+    if (words[i].starts_with("--")) {
+      refuse(command, fmt::format("{} wants {} behind it, not {}", word, row->value, words[i]));
+    }
+  }
+}
+
+}  // namespace
+
+Arguments::Arguments(std::vector<std::string> typed,
+                     std::map<std::string, std::vector<std::string>> options,
+                     std::vector<std::string> words)
+    : typed_(std::move(typed)), options_(std::move(options)), words_(std::move(words)) {}
+
+const std::string& Arguments::only_word(const std::string& what) const {
+  if (words_.empty() || words_.front().empty()) {
+    refuse(fmt::format("no {} given; see attnscale {} --help", what, typed_.front()));
+  }
+  if (words_.size() == 1) return words_.front();
+  refuse(fmt::format("one {} wanted, but \"{}\" stands there as well; see attnscale {} --help",
+                     what, words_[1], typed_.front()));
+}
+
+void Arguments::no_words() const {
+  if (!words_.empty()) refuse("takes no \"" + words_.front() + "\"");
+}
+
+std::optional<std::string> Arguments::text(const std::string& name) const {
+  const auto found = options_.find(name);
+  if (found == options_.end()) return std::nullopt;
+  return found->second.front();
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) const {
+  const auto found = options_.find(name);
+  return found == options_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::optional<std::int64_t> Arguments::whole_number(const std::string& name, std::int64_t low,
+                                                    std::int64_t high) const {
+  const auto found = text(name);
+  if (!found) return std::nullopt;
+  const auto number = parse<std::int64_t>(*found);
+  if (number && *number >= low && *number <= high) return number;
+  refuse(name, *found, fmt::format("a whole number from {} to {}", low, high));
+}
+
+std::optional<double> Arguments::positive_number(const std::string& name,
+                                                 const std::string& what) const {
+  const auto found = text(name);
+  if (!found) return std::nullopt;
+  const auto number = parse<double>(*found);
+  if (number && std::isfinite(*number) && *number > 0) return number;
+  refuse(name, *found, what);
+}
+
+void Arguments::refuse(const std::string& name, const std::string& found,
+                       const std::string& wanted) const {
+  refuse(fmt::format("--{} wants {}, not \"{}\"", name, wanted, found));
+}
+
+void Arguments::refuse(const std::string& message) const {
+  throw UserError("attnscale " + typed_.front() + ": " + message);
+}
+
+void Arguments::refuse_choice(const std::string& name, const std::string& found,
+                              const std::vector<std::string_view>& allowed) const {
+  refuse(fmt::format("--{}: {}", name, unknown_name("choice", found, allowed)));
+}
+
+std::string options_text(Rows options) {
+  std::ostringstream text;
+  text << description_of(options);
+  return text.str();
+}
+
+Arguments parse_options(Rows options, std::vector<std::string> typed) {
+  namespace style = po::command_line_style;
+  const std::string command = typed.front();
+  const std::vector<std::string> words(typed.begin() + 1, typed.end());
+  check_words(command, options, words);
+  const po::options_description description = description_of(options);
+  try {
+    const po::parsed_options parsed =
+        po::command_line_parser(words)
+            .options(description)
+            .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+            .run();
+    po::variables_map checked;
+    po::store(parsed, checked);
+    std::map<std::string, std::vector<std::string>> given;
+    std::vector<std::string> positional;
+    for (const po::option& option : parsed.options) {
+      auto& texts = option.string_key.empty() ? positional : given[option.string_key];
+      texts.insert(texts.end(), option.value.begin(), option.value.end());
+    }
+    return {std::move(typed), std::move(given), std::move(positional)};
+  } catch (const po::unknown_option& error) {
+    refuse_option(command, options, error.get_option_name());
+  } catch (const po::multiple_occurrences& error) {
+    refuse(command, error.get_option_name() + " is given twice");
+  } catch (const po::error& error) {
+    refuse(command, error.what());
+  }
+}
+
+std::vector<double> parse_scores(const Arguments& arguments, const std::string& text) {
+  std::vector<double> scores;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view item = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
+    item.remove_suffix(item.size() - (item.find_last_not_of(' ') + 1));
+    const bool plus = item.starts_with('+') && !item.starts_with("+-");
+    const auto score = Arguments::parse<double>(item.substr(plus ? 1 : 0));
+    if (!score || !std::isfinite(*score)) {
+      arguments.refuse(fmt::format(
+          "scores are numbers with commas between them, such as 16,8,0; \"{}\" in \"{}\" is {}",
+          item, text, item.empty() ? "empty" : "not a finite number"));
+    }
+    scores.push_back(*score);
+  }
+  return scores;
+}
+
+}  // namespace attnscale

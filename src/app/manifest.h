@@ -1,0 +1,82 @@
+// What a run says of itself for machines: manifest.json at its end, and the lines of events.jsonl.
+// Their keys are spelled here and nowhere else, and JSON stays behind this header.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/version.h"
+
+namespace attnscale {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+
+/// The status of a run that measured all it was asked for.
+inline constexpr std::string_view kFinishedStatus = "finished";
+
+/// A file of a run as it was written.
+struct ManifestFile {
+  std::string name;
+  std::string sha256;
+  std::uintmax_t bytes = 0;
+  std::int64_t lines = 0;
+
+  friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
+};
+
+/// JSON as text; its layout says nothing.
+struct JsonText {
+  std::string text = "{}";
+
+  friend bool operator==(const JsonText&, const JsonText&) = default;
+};
+
+/// Where the numbers of a run came from, and how it ended.
+struct Manifest {
+  std::string program = "attnscale";
+  Build build = {};
+  std::string vector_target;
+  bool bytes_promised = false;
+  std::string host, system;
+  std::vector<std::string> arguments;
+  int threads = 1;
+  std::string run;
+  std::uint64_t seed = 0;
+  std::string fingerprint;
+  std::string shard;           ///< kWholeRun, or "shard I of N"
+  std::string started, ended;  ///< ISO 8601, in UTC
+  double seconds = 0;
+  std::string status;  ///< kFinishedStatus, interrupted or failed
+  int exit_code = 0;
+  std::vector<std::string> warnings;
+  std::vector<std::string> logits;  ///< formula_lines of the config
+  JsonText config;                  ///< resolved
+  std::vector<ManifestFile> files;
+
+  friend bool operator==(const Manifest&, const Manifest&) = default;
+};
+
+/// The text of manifest.json. Bytes that are not UTF-8, as arguments may hold, become U+FFFD.
+std::string to_json_text(const Manifest& manifest);
+
+/// The manifest in such a text, of any version of the program: what only some versions note may be
+/// absent. Nothing where the text is not a manifest.
+std::optional<Manifest> parse_manifest(std::string_view text);
+
+/// The manifest in `folder`; nothing where there is no such file or it is not a manifest.
+std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
+
+using Fact = std::variant<std::int64_t, std::string, std::vector<std::string>>;
+
+/// One line of events.jsonl, without its line end; `facts` are the event's own. Bytes that are not
+/// UTF-8 become U+FFFD.
+std::string event_line(const std::string& time, const std::string& event,
+                       const std::vector<std::pair<std::string, Fact>>& facts);
+
+}  // namespace attnscale
