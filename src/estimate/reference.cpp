@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "theory/exact_crossing.h"
+#include "theory/exact_logit_moments.h"
+
 namespace attnscale {
 namespace {
 
@@ -40,13 +43,13 @@ double entry_sd(const Draw& draw) {
   return entries.alignment == 0 ? spread : spread * kept_share(entries.alignment);
 }
 
-ReferenceRow row_of(const Draw& draw, const ScalingRule& rule) {
-  ReferenceRow row{draw.keys};
-  if (rule.softcap) row.softcap = *rule.softcap;
+WeighingCase weighing_of(const Draw& draw, const ScalingRule& rule) {
+  WeighingCase weighing{draw.keys};
+  if (rule.softcap) weighing.softcap = *rule.softcap;
   const Normaliser& normaliser = rule.weights.normaliser;
-  if (normaliser.kind == NormaliserKind::kSink) row.sink = normaliser.bias;
-  if (normaliser.kind == NormaliserKind::kSigmoid) row.sigmoid_bias = normaliser.bias;
-  return row;
+  if (normaliser.kind == NormaliserKind::kSink) weighing.sink = normaliser.bias;
+  if (normaliser.kind == NormaliserKind::kSigmoid) weighing.sigmoid_bias = normaliser.bias;
+  return weighing;
 }
 
 /// What an RMS norm multiplies a cosine by.
@@ -54,9 +57,9 @@ double cosine_factor(const Draw& draw, const ScalingRule& rule) {
   return rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
 }
 
-ReferenceRequest request_of(const Draw& draw, const ScalingRule& rule) {
+ExactRequest request_of(const Draw& draw, const ScalingRule& rule) {
   return {.d = static_cast<double>(draw.d),
-          .row = row_of(draw, rule),
+          .weighing = weighing_of(draw, rule),
           .multiplier = multiplier_at(rule, {draw.d, draw.keys}) * cosine_factor(draw, rule),
           .entry_sd = entry_sd(draw),
           .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
@@ -67,7 +70,7 @@ std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& 
                                            const ScalingRule& rule) {
   if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
   if (metric.kind == MetricKind::kLogitMean) return 0;
-  const LogitMoments moments = logit_moments_reference(request_of(draw, rule));
+  const LogitMoments moments = exact_logit_moments(request_of(draw, rule));
   return metric.kind == MetricKind::kLogitSd ? moments.sd : moments.kurtosis;
 }
 
@@ -105,14 +108,14 @@ std::string sentence(int count, const std::string& one, const std::string& many)
 
 }  // namespace
 
-std::optional<SoftmaxReference> ExactValues::softmax_means(const ReferenceRequest& request) {
+std::optional<ExactMeans> ExactValues::softmax_means(const ExactRequest& request) {
   const double work = table_.pending_work(request);
   if (work > left_) {
     ++skipped_means_;
     return std::nullopt;
   }
   left_ -= work;
-  return softmax_reference(table_, request);
+  return exact_means(table_, request);
 }
 
 std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment, const Cell& cell,
@@ -122,13 +125,14 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   const Draw& draw = cell.draw;
   const ScalingRule& rule = scaling.rule;
   const bool is_known = has_exact_means(draw, rule);
-  std::optional<SoftmaxReference> means;
-  const bool wanted = std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
-                                  [](const MetricRow* metric) { return metric->exact_mean; });
+  std::optional<ExactMeans> means;
+  const bool wanted =
+      std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
+                  [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
     means = softmax_means(request_of(draw, rule));
     // Per cosine; the score is the product after the norm.
-    if (means) means->score_slope /= cosine_factor(draw, rule);
+    if (means) (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, rule);
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
@@ -139,7 +143,7 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
     } else if (metric.exact_fraction && is_known) {
       values[i] = metric.exact_fraction(request_of(draw, rule), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
-      values[i] = (*means).*metric.exact_mean;
+      values[i] = (*means)[*metric.exact_mean];
     }
     // Infinite moments, and what double cannot hold: equal logits have no kurtosis.
     if (values[i] && !std::isfinite(*values[i])) values[i].reset();
@@ -153,15 +157,15 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
   const bool is_known = has_exact_means(cell.draw, rule) && rule.norm == Norm::kNone;
   if (mode_ == ReferenceMode::kOff || !is_known) return std::nullopt;
   const PowerLaw factor = power_law(rule, cell.draw.keys);
-  const CrossingRequest request{row_of(cell.draw, rule), factor.multiplier, factor.power,
+  const CrossingRequest request{weighing_of(cell.draw, rule), factor.multiplier, factor.power,
                                 entry_sd(cell.draw)};
-  const double work = table_.pending_work(request);
+  const double work = pending_work(table_, request);
   if (work > left_) {
     ++skipped_crossings_;
     return std::nullopt;
   }
   const std::optional<double> d = exact_crossing(table_, request, level);
-  left_ -= work - table_.pending_work(request);
+  left_ -= work - pending_work(table_, request);
   if (!d && is_cut_short(request)) ++cut_crossings_;
   return d;
 }

@@ -1,5 +1,5 @@
 // Which exact values a run can have beside its estimates: from a cell, a scaling and a metric to a
-// request of theory/exact_means, within a fixed amount of work. Knows nothing of draws.
+// request of theory/exact_means_table, within a fixed amount of work. Knows nothing of draws.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiment/plan.h"
-#include "theory/exact_means.h"
+#include "theory/exact_means_table.h"
 
 namespace attnscale {
 
@@ -37,11 +37,11 @@ class ExactValues {
   std::vector<std::string> warnings() const;
 
  private:
-  std::optional<SoftmaxReference> softmax_means(const ReferenceRequest& request);
+  std::optional<ExactMeans> softmax_means(const ExactRequest& request);
 
   ReferenceMode mode_;
   double left_;
-  ReferenceTable table_;
+  ExactMeansTable table_;
   int skipped_means_ = 0;      ///< cells and scalings
   int skipped_crossings_ = 0;  ///< levels
   int cut_crossings_ = 0;      ///< levels not met before the search ended

@@ -11,7 +11,7 @@
 #include "numerics/softmax_query.h"
 #include "numerics/weight_jacobian.h"
 #include "numerics/weight_sums.h"
-#include "theory/exact_means.h"
+#include "theory/exact_pair.h"
 
 namespace attnscale {
 namespace {
@@ -156,7 +156,7 @@ constexpr std::array kMetrics{
               .measure = by_sums<top_weight>,
               .complement = by_sums<others_weight>,
               .needs_two_keys = true,
-              .exact_mean = &SoftmaxReference::top_weight},
+              .exact_mean = ExactMean::kTopWeight},
     MetricRow{.name = "slope",
               .unit = "1",
               .help = "p(1-p) of the top weight p: how it answers its own logit",
@@ -165,7 +165,7 @@ constexpr std::array kMetrics{
               .measure = by_sums<slope>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLog10,
-              .exact_mean = &SoftmaxReference::slope},
+              .exact_mean = ExactMean::kSlope},
     MetricRow{
         .name = "score_slope",
         .unit = "1",
@@ -177,7 +177,7 @@ constexpr std::array kMetrics{
         .measure = formula<score_slope>,
         .needs_two_keys = true,
         .axis = HistogramAxis::kLog10,
-        .exact_mean = &SoftmaxReference::score_slope},
+        .exact_mean = ExactMean::kScoreSlope},
     MetricRow{.name = "entropy",
               .unit = "nat",
               .help = "-sum p ln p of the weights as they are, with 0 ln 0 = 0",
@@ -187,7 +187,7 @@ constexpr std::array kMetrics{
               .level = SoftmaxLevel::kEntropy,
               .needs_two_keys = true,
               .axis = HistogramAxis::kEntropy,
-              .exact_mean = &SoftmaxReference::entropy},
+              .exact_mean = ExactMean::kEntropy},
     MetricRow{.name = "sum_p2",
               .unit = "1",
               .help = "sum p^2; 1/sum_p2 is the effective number of keys",
@@ -199,7 +199,7 @@ constexpr std::array kMetrics{
               .level = SoftmaxLevel::kPowers,
               .needs_two_keys = true,
               .axis = HistogramAxis::kSum,
-              .exact_mean = &SoftmaxReference::sum_p2},
+              .exact_mean = ExactMean::kSumP2},
     MetricRow{
         .name = "saturated",
         .unit = "1",
@@ -210,7 +210,7 @@ constexpr std::array kMetrics{
         .measure = formula<saturated>,
         .needs_two_keys = true,
         .is_fraction = true,
-        .exact_fraction = saturated_reference},
+        .exact_fraction = exact_saturated},
     MetricRow{.name = "margin",
               .unit = "logit",
               .help = "top logit minus the next",
@@ -219,7 +219,7 @@ constexpr std::array kMetrics{
               .measure = by_sums<margin>,
               .needs_two_keys = true,
               .axis = HistogramAxis::kLogit,
-              .exact_mean = &SoftmaxReference::margin,
+              .exact_mean = ExactMean::kMargin,
               .moments = 2},
     MetricRow{.name = "max_logit",
               .unit = "logit",
@@ -288,7 +288,7 @@ constexpr std::array kMetrics{
               .complement = by_sums<sum_kept_back>,
               .needs = MetricNeeds::kKeptBackWeight,
               .axis = HistogramAxis::kSum,
-              .exact_mean = &SoftmaxReference::total_weight},
+              .exact_mean = ExactMean::kTotalWeight},
     MetricRow{.name = "sink_weight",
               .unit = "1",
               .help = "weight that a sink keeps back; 0 without one",
@@ -296,7 +296,7 @@ constexpr std::array kMetrics{
               .of_weights = [](const Weights& w, const Context&) { return w.sink(); },
               .measure = by_sums<sum_kept_back>,
               .needs = MetricNeeds::kKeptBackWeight,
-              .exact_mean = &SoftmaxReference::sink_weight},
+              .exact_mean = ExactMean::kSinkWeight},
     MetricRow{
         .name = "overflowed",
         .unit = "1",

@@ -9,11 +9,11 @@
 
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
+#include "theory/exact_means.h"
 
 namespace attnscale {
 
-struct ReferenceRequest;
-struct SoftmaxReference;
+struct ExactRequest;
 
 /// A metric is one number per query, or else one statistic of all logits of a cell and scaling.
 enum class MetricKind { kPerQuery, kLogitMean, kLogitSd, kLogitKurtosis };
@@ -121,11 +121,10 @@ struct MetricRow {
   /// A number also of queries whose logits or weights are not finite, where others are NaN.
   bool takes_nonfinite = false;
   HistogramAxis axis = HistogramAxis::kUnit;
-  /// The exact mean over queries, where theory knows it; nullptr for others.
-  double SoftmaxReference::*exact_mean = nullptr;
+  /// The exact mean over queries, where theory knows it.
+  std::optional<ExactMean> exact_mean = std::nullopt;
   /// The exact fraction of queries above a threshold, where theory knows it; nullptr for others.
-  std::optional<double> (*exact_fraction)(const ReferenceRequest& request,
-                                          double threshold) = nullptr;
+  std::optional<double> (*exact_fraction)(const ExactRequest& request, double threshold) = nullptr;
   /// The order of the moments of scores that its standard error rests on; 0 where it is bounded.
   int moments = 0;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+// The bare comment lines keep the formatter from sorting the includes: what foreach_target.h needs
+// is set before it, and it comes before all that is compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/normal_kernel.cpp"
 #include "numerics/vector_targets.h"
@@ -15,13 +17,13 @@ HWY_BEFORE_NAMESPACE();
 namespace attnscale {
 namespace HWY_NAMESPACE {
 
-/// The words of a stream, four a call, for the queries of the lanes.
+// The words of a stream, four a call, for the queries of the lanes.
 class Generator {
  public:
   HWY_INLINE explicit Generator(const StreamKey& key)
       : schedule_(schedule_of(key)), lane_(hn::Iota(WordLanes(), 0)) {}
 
-  /// Which queries and which of their vectors the next calls are for.
+  // Which queries and which of their vectors the next calls are for.
   HWY_INLINE void turn_to(std::uint64_t first_query, std::uint64_t vector) {
     const WordLanes tag;
     query_ = hn::Add(lane_, hn::Set(tag, first_query));
@@ -50,7 +52,7 @@ HWY_INLINE FourDoubles normals_of(const FourWords& w, Doubles mean, Doubles sd) 
   return {a.first, a.second, b.first, b.second};
 }
 
-/// Stores the first `rows` (1 to 4) of four rows.
+// Stores the first `rows` (1 to 4) of four rows.
 HWY_INLINE void store_rows(const FourDoubles& x, std::size_t rows, std::size_t stride,
                            double* HWY_RESTRICT out) {
   const DoubleLanes tag;
@@ -94,7 +96,7 @@ void normal_entries(const StreamKey& key, std::uint64_t first_query, std::uint64
   }
 }
 
-/// total + error += x without loss: error gathers what total cannot hold (Knuth, TAOCP 2, 4.2.2).
+// total + error += x without loss: error gathers what total cannot hold (Knuth, TAOCP 2, 4.2.2).
 HWY_INLINE void add_compensated(Doubles x, Doubles& total, Doubles& error) {
   const Doubles sum = hn::Add(total, x);
   const Doubles x_as_added = hn::Sub(sum, total);
@@ -103,8 +105,8 @@ HWY_INLINE void add_compensated(Doubles x, Doubles& total, Doubles& error) {
   total = sum;
 }
 
-/// One sum over the entries of two vectors, term by term: four chains of fused multiply-adds a
-/// block, block sums added up with a compensation.
+// One sum over the entries of two vectors, term by term: four chains of fused multiply-adds a
+// block, block sums added up with a compensation.
 class BlockedSum {
  public:
   HWY_INLINE BlockedSum() : total_(hn::Zero(DoubleLanes())), error_(hn::Zero(DoubleLanes())) {
@@ -142,7 +144,7 @@ HWY_INLINE FourDoubles load_rows(const double* HWY_RESTRICT from, std::size_t st
           hn::LoadU(tag, from + 3 * stride)};
 }
 
-/// Zero in place of all but the first `rows` of four rows.
+// Zero in place of all but the first `rows` of four rows.
 HWY_INLINE FourDoubles first_rows(const FourDoubles& x, std::size_t rows) {
   const Doubles zero = hn::Zero(DoubleLanes());
   return {x.x0, rows > 1 ? x.x1 : zero, rows > 2 ? x.x2 : zero, rows > 3 ? x.x3 : zero};
@@ -217,16 +219,16 @@ void scaled_normals(const StreamKey& key, std::uint64_t first_query, std::uint64
   }
 }
 
-/// Constants of Marsaglia and Tsang's method for a gamma variable of shape degrees / 2.
+// Constants of Marsaglia and Tsang's method for a gamma variable of shape degrees / 2.
 struct GammaConstants {
-  double d;  ///< shape - 1/3
-  double c;  ///< 1 / sqrt(9 d)
+  double d;  // shape - 1/3
+  double c;  // 1 / sqrt(9 d)
 };
 
-/// Chi-squared numbers of the lanes by rejection: x normal, v = (1 + c x)^3, accepted where
-/// ln u < x^2 / 2 + d - d v + d ln v. A call gives two attempts; the second is skipped where it
-/// cannot matter. No squeeze before the logarithms: in more than half of the groups one of eight
-/// queries fails it (probability 0.1 each), so the branch would cost what it saves.
+// Chi-squared numbers of the lanes by rejection: x normal, v = (1 + c x)^3, accepted where
+// ln u < x^2 / 2 + d - d v + d ln v. A call gives two attempts; the second is skipped where it
+// cannot matter. No squeeze before the logarithms: in more than half of the groups one of eight
+// queries fails it (probability 0.1 each), so the branch would cost what it saves.
 HWY_INLINE Doubles chi_squared_by_rejection(const Generator& generator, GammaConstants constants) {
   const DoubleLanes tag;
   const Doubles one = hn::Set(tag, 1.0);

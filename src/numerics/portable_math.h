@@ -1,6 +1,7 @@
 // Elementary functions from additions, multiplications, divisions and square roots alone, so that
-// their bits are those of IEEE 754 arithmetic and of no libm. Scalar and inline: a plain loop over
-// them vectorises. For exact references; the samplers and metrics have vector kernels of their own.
+// their bits are those of IEEE 754 arithmetic and of no libm. Scalar and inline: the compiler makes
+// vectors of a loop over them. For exact values; samplers and metrics have vector kernels of their
+// own.
 #pragma once
 
 #include <bit>

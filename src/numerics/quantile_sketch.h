@@ -35,8 +35,7 @@ class QuantileSketch {
 
   /// The value at rank ceil(q * count), q in (0, 1], as the middle of its bin: within a relative
   /// 1/128 of the order statistic (of its complement, above one half, where complements were
-  /// given). Numbers below the smallest normal double stand as 0. Nothing where the sketch is
-  /// empty.
+  /// given). Numbers below the smallest normal double count as 0. Empty if the sketch is.
   std::optional<double> quantile(double q) const;
 
   /// The middle of each bin that holds something, ascending, and how many values it holds.

@@ -1,6 +1,7 @@
-// One query's logits and what a normaliser made of them, one by one: for what no running sum can
-// tell, such as sigmoids, emulated precision or the spectrum of the Jacobian. Knows nothing of
-// scalings or metrics. Exponentials are the vector kernel's or plain_math's, never a library's.
+// One query's logits and the weights that a normaliser makes of them, one by one: for what running
+// sums do not give, such as sigmoids, emulated precision or the spectrum of the Jacobian. Knows
+// nothing of scalings or metrics. Exponentials are the vector kernel's or portable_math's, never a
+// library's.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +53,8 @@ class QueryWeights {
   /// the next call. Memory is kept from query to query.
   void weigh(std::span<const double> logits, const WeightRule& rule, std::int64_t aligned_keys);
 
-  /// Says that a number on the way to the current query's logits overflowed, where these no longer
-  /// show it, as behind a soft-cap.
+  /// Records that a number on the way to the current query's logits overflowed, where the logits do
+  /// not show it, as after a soft-cap.
   void mark_overflow() { overflowed_ = true; }
 
   std::span<const double> logits() const { return logits_; }

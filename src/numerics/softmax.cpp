@@ -6,6 +6,8 @@
 
 #include "numerics/portable_math.h"
 
+// The bare comment lines keep the formatter from sorting the includes: what foreach_target.h needs
+// is set before it, and it comes before all that is compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/softmax.cpp"
 #include "numerics/vector_targets.h"

@@ -1,15 +1,15 @@
 // One query's softmax in float64, with or without a sink, as a few sums over its keys, and what
-// these tell of its weights without overflow or cancellation. The same numbers by single weights
-// are in weight_sums and weight_jacobian. Inline, so that a loop over queries holds them. Knows
-// nothing of scalings or metrics.
+// follows from them for its weights without overflow or cancellation. The same numbers by single
+// weights are in weight_sums and weight_jacobian. Inline, so that a loop over queries holds them.
+// Knows nothing of scalings or metrics.
 #pragma once
 
 #include <cmath>
 
 namespace attnscale {
 
-/// What softmax of one query needs to be told about, from one pass over its logits. With top the
-/// largest logit, D_j = top - logit_j and e_j = exp(-D_j), sums run over every key but the top one:
+/// What is kept of one query, from one pass over its logits. With top the largest logit, D_j = top
+/// - logit_j and e_j = exp(-D_j), sums run over every key but the top one:
 struct SoftmaxQuery {
   double top;          ///< largest logit
   double next;         ///< second largest logit; -infinity with one key

@@ -1,4 +1,4 @@
-// Lets a function of plain loops use the widest vectors of the machine it runs on.
+// Lets a function of simple loops use the widest vectors of the machine it runs on.
 #pragma once
 
 /// Before a function's definition: the compiler makes one version for each instruction set, and the

@@ -16,9 +16,9 @@ bool share_one(const QueryWeights& query) {
 }
 
 struct RelativeSums {
-  double top;      ///< the top weight
-  double sum;      ///< sum p / top
-  double squares;  ///< sum (p / top)^2
+  double top;      // the top weight
+  double sum;      // sum p / top
+  double squares;  // sum (p / top)^2
 };
 
 // Of weights that are not all 0.

@@ -27,7 +27,7 @@ struct Cut {
   double at(double node) const { return low + half() * (1 + node); }
 };
 
-/// A panel's share of the law: densities at its nodes and P(lower), P(higher) at its ends.
+// A panel's share of the law: densities at its nodes and P(lower), P(higher) at its ends.
 struct Share {
   std::vector<double> mass;
   double below;  // its low end
@@ -63,7 +63,7 @@ std::vector<Share> shares_of(const LogitLaw& law, const PanelRule& rule,
   return shares;
 }
 
-/// Log of P(all other keys lie lower) at both ends.
+// Log of P(all other keys lie lower) at both ends.
 std::pair<double, double> ranks_of(const Share& share, double keys) {
   return {(keys - 1) * log_of_share(share.below, share.above + share.total),
           (keys - 1) * log_of_share(share.below + share.total, share.above)};
@@ -71,7 +71,7 @@ std::pair<double, double> ranks_of(const Share& share, double keys) {
 
 constexpr double kNarrowest = 1e-12;  // of the law's range: no panel is cut any further
 
-/// Halves what `is_fine` does not accept.
+// Halves what `is_fine` does not accept.
 template <typename IsFine>
 std::vector<Cut> halve(const std::vector<Cut>& cuts, const IsFine& is_fine) {
   const double narrowest = kNarrowest * (cuts.back().high - cuts.front().low);
@@ -91,7 +91,7 @@ std::vector<Cut> halve(const std::vector<Cut>& cuts, const IsFine& is_fine) {
   return finer;
 }
 
-/// Panels on which the densities of a key and of the top key are smooth.
+// Panels on which the densities of a key and of the top key are smooth.
 std::vector<Cut> cuts_by_density(const LogitLaw& law, const PanelRule& rule, double keys) {
   std::vector<Cut> cuts{{law.lowest, law.highest}};
   const double width = law.highest - law.lowest;
@@ -117,7 +117,7 @@ std::vector<Cut> cuts_by_density(const LogitLaw& law, const PanelRule& rule, dou
   }
 }
 
-/// The logit below which keys have no weight beside any top key.
+// The logit below which keys have no weight beside any top key.
 double least_logit(const LogitLaw& law, const std::vector<Cut>& cuts,
                    const std::vector<Share>& shares, double keys) {
   for (std::size_t p = 0; p < cuts.size(); ++p) {

@@ -12,12 +12,14 @@
 namespace attnscale {
 namespace {
 
+using enum ExactMean;
+
 constexpr double kStep = 0.42;      // in log t
 constexpr double kLeftLog = -18.5;  // of t times e^top times keys: e^-18.5 is 1e-8
 constexpr double kRightLog = 3.3;   // of t e^top: exp(-e^3.3) is 2e-12
 constexpr double kNoWeight = 1e-14;
 
-/// Whole steps of log t.
+// Whole steps of log t.
 struct Window {
   std::int64_t first;
   std::int64_t last;
@@ -25,7 +27,7 @@ struct Window {
   std::size_t size() const { return last < first ? 0 : static_cast<std::size_t>(last - first) + 1; }
 };
 
-/// The sums over keys below a top one at every log t, from the lowest panel up.
+// The sums over keys below a top one at every log t, from the lowest panel up.
 class RunningSums {
  public:
   RunningSums(double keys, double sink, double lowest_logit, double highest_logit)
@@ -37,7 +39,7 @@ class RunningSums {
     step_.assign(log_t_.size(), kStep);
   }
 
-  /// The log t that top keys of logits in [low, high] need.
+  // The log t that top keys of logits in [low, high] need.
   Window window(double low, double high) const {
     const double left = kLeftLog - log_keys_ - std::max(high, sink_);
     const double right = kRightLog - std::max(low, sink_);
@@ -45,8 +47,8 @@ class RunningSums {
             static_cast<std::int64_t>(std::floor(right / kStep))};
   }
 
-  /// Adds the parts of a panel's top keys to means, then the panel's keys to the sums.
-  void add(const KeyPanel& panel, const PanelRule& rule, TopKeyTerms& terms, SoftmaxMeans& means) {
+  // Adds the parts of a panel's top keys to means, then the panel's keys to the sums.
+  void add(const KeyPanel& panel, const PanelRule& rule, TopKeyTerms& terms, ExactMeans& means) {
     // Left of its window a key is nothing to the sums, even of n such keys: e^kLeftLog. Higher top
     // keys, whose windows begin further left, find sums of 0 there.
     const Window wide = window(panel.low_logit, panel.high_logit);
@@ -97,23 +99,23 @@ class RunningSums {
   std::vector<double> functions_, weights_, below_;
 };
 
-/// What no weight rule changes.
-void add_margin(const KeyGrid& grid, double keys, SoftmaxMeans& means) {
+// What no weight rule changes.
+void add_margin(const KeyGrid& grid, double keys, ExactMeans& means) {
   if (keys < 2) return;
   for (const KeyPanel& panel : grid.panels) {
     for (const KeyNode& node : panel.nodes) {
       // The next-to-top key has the density n (n - 1) F^(n-2) (1 - F) f, the top one n F^(n-1) f.
-      means.margin += node.logit * (node.top_weight - node.next_weight);
+      means[kMargin] += node.logit * (node.top_weight - node.next_weight);
     }
   }
 }
 
 }  // namespace
 
-SoftmaxMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink) {
+ExactMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink) {
   const auto n = static_cast<double>(keys);
   const KeyGrid grid = make_key_grid(law, n, GridKeys::kOfWeight);
-  SoftmaxMeans means{};
+  ExactMeans means;
   TopKeyTerms terms(n, sink);
   RunningSums sums(n, sink, grid.panels.front().low_logit, grid.panels.back().high_logit);
   for (const KeyPanel& panel : grid.panels) sums.add(panel, grid.rule, terms, means);
@@ -121,10 +123,10 @@ SoftmaxMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink) 
   return means;
 }
 
-SoftmaxMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias) {
+ExactMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias) {
   const auto n = static_cast<double>(keys);
   const KeyGrid grid = make_key_grid(law, n, GridKeys::kAll);
-  SoftmaxMeans means{};
+  ExactMeans means;
   for (const KeyPanel& panel : grid.panels) {
     for (std::size_t i = 0; i < panel.nodes.size(); ++i) {
       const KeyNode& node = panel.nodes[i];
@@ -134,13 +136,13 @@ SoftmaxMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias) 
       const double slope = small / ((1 + small) * (1 + small));
       const double log_p = std::min(x, 0.0) - plain::log1p(small);
       const double mass = n * grid.rule.weight(i) * node.mass;
-      means.top_weight += node.top_weight * p;
-      means.slope += node.top_weight * slope;
-      means.score_slope += node.top_weight * slope * node.derivative;
-      means.sum_p2 += mass * p * p;
-      means.entropy -= mass * p * log_p;
-      means.mean_logit += mass * p * node.logit;
-      means.total_weight += mass * p;
+      means[kTopWeight] += node.top_weight * p;
+      means[kSlope] += node.top_weight * slope;
+      means[kScoreSlope] += node.top_weight * slope * node.derivative;
+      means[kSumP2] += mass * p * p;
+      means[kEntropy] -= mass * p * log_p;
+      means[kMeanLogit] += mass * p * node.logit;
+      means[kTotalWeight] += mass * p;
     }
   }
   add_margin(grid, n, means);

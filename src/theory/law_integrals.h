@@ -10,19 +10,20 @@
 
 #include <cstdint>
 
+#include "theory/exact_means.h"
 #include "theory/logit_law.h"
 #include "theory/top_key_terms.h"
 
 namespace attnscale {
 
 /// Softmax over `keys` in [2, 2^31], with a sink where one is given. Absolute error below 1e-7
-/// (margin and mean_logit: relative to the logit's spread).
-SoftmaxMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink = kNoSink);
+/// (kMargin and kMeanLogit: relative to the logit's spread).
+ExactMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink = kNoSink);
 
 /// Weights sigma(logit + bias), each key's by itself: the top key's weight and slope, and sums over
 /// keys of p^2, -p ln p, p logit and p. Nothing is a sink's. Error as above times keys. The margin
 /// of one key is 0.
-SoftmaxMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias);
+ExactMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias);
 
 /// E[logit^2] and E[logit^4] of a law symmetric about 0.
 struct EvenMoments {

@@ -19,8 +19,8 @@ using LogitCurve = std::function<LogitPoint(double)>;
 /// No soft-cap: logits grow without bound.
 inline constexpr double kNoSoftcap = std::numeric_limits<double>::infinity();
 
-/// A key's logit, told by a coordinate of smooth density proportional to e^log_density on
-/// [lowest, highest], and of none worth counting outside.
+/// A key's logit as a function of a coordinate of smooth density proportional to e^log_density on
+/// [lowest, highest], and of none that counts outside.
 struct LogitLaw {
   double lowest;
   double highest;

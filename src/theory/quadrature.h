@@ -1,5 +1,5 @@
-// Rules of integration and interpolation on an interval, from plain arithmetic. Knows nothing of
-// what is integrated.
+// Rules of integration and interpolation on an interval, from portable arithmetic. Knows nothing
+// of what is integrated.
 #pragma once
 
 #include <cstddef>

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "numerics/portable_math.h"
+#include "theory/top_key_terms.h"
 
 namespace attnscale {
 namespace {
 
+using enum ExactMean;
+
 constexpr double kDeepest = 40;      // e^-40 is nothing beside 1: deeper keys carry no weight
 constexpr double kScoreReach = 8.5;  // P(score < -8.5) is 1e-17
-constexpr double kLanes = 2;         // multiplications that take as long as one alone
+constexpr double kMultiplicationsAtOnce = 2;  // in the narrowest vectors, those of SSE2
 constexpr double kSmallSpread = 1;   // below it, the normal law sets the scale of distances
 constexpr double kLogNothing = -30;  // e^-30 is 1e-13
 
@@ -28,15 +31,15 @@ constexpr int kOtherPoints = 24;
 constexpr int kOtherPointsAtSmallSpread = 32;
 constexpr double kOtherPointsPerLogKeys = 0.8;
 
-/// log of n Phi(x)^(n-1): times phi it is the density of the largest of n normals, times 1 - Phi
-/// that of x lying between the two largest.
+// log of n Phi(x)^(n-1): times phi it is the density of the largest of n normals, times 1 - Phi
+// that of x lying between the two largest.
 double log_others_below(double x, double keys) {
   const double log_cdf =
       x > 0 ? plain::log1p(-plain::normal_cdf(-x)) : plain::log(plain::normal_cdf(x));
   return plain::log(keys) + (keys - 1) * log_cdf;
 }
 
-/// Where a monotone condition changes between `no` and `yes`.
+// Where a monotone condition changes between `no` and `yes`.
 template <typename Condition>
 double edge_between(double no, double yes, const Condition& holds) {
   for (int step = 0; step < 40; ++step) {
@@ -46,7 +49,7 @@ double edge_between(double no, double yes, const Condition& holds) {
   return yes;
 }
 
-/// Numbers of nodes.
+// Numbers of nodes.
 struct Sizes {
   int tops;
   int laplace;
@@ -107,10 +110,10 @@ SoftmaxIntegrals::SoftmaxIntegrals(std::int64_t keys)
 double SoftmaxIntegrals::linear_work(std::int64_t keys) {
   const Sizes sizes = sizes_for(static_cast<double>(keys));
   return static_cast<double>(sizes.tops) * sizes.deep * sizes.laplace * OtherSums::kFunctions /
-         kLanes;
+         kMultiplicationsAtOnce;
 }
 
-SoftmaxMeans SoftmaxIntegrals::linear(double spread) const {
+ExactMeans SoftmaxIntegrals::linear(double spread) const {
   // The distance to another key's score is reach * u^2, dense near the top key.
   const bool small = spread < kSmallSpread;
   const QuadratureRule& rule = small ? deep_ : shallow_;
@@ -127,7 +130,7 @@ SoftmaxMeans SoftmaxIntegrals::linear(double spread) const {
   }
 
   TopKeyTerms terms(keys_, kNoSink);
-  SoftmaxMeans means{};
+  ExactMeans means;
   std::vector<double> sums(row);
   std::vector<double> weights(rule.size());
   for (const TopScore& top : tops_) {
@@ -136,11 +139,11 @@ SoftmaxMeans SoftmaxIntegrals::linear(double spread) const {
       weights[j] = other.weight[j] * plain::normal_density(top.score - other.node[j]);
     }
     add_weighted(functions.data(), row, weights, sums);
-    const double weight_so_far = means.total_weight;
+    const double weight_so_far = means[kTotalWeight];
     terms.add({top.weight, 0, spread}, log_t_, t_step_, {sums.data(), points}, top.below, means);
-    means.mean_logit += spread * top.score * (means.total_weight - weight_so_far);
+    means[kMeanLogit] += spread * top.score * (means[kTotalWeight] - weight_so_far);
   }
-  means.margin = spread * normal_margin_;
+  means[kMargin] = spread * normal_margin_;
   return means;
 }
 

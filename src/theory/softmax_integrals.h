@@ -18,14 +18,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "theory/exact_means.h"
 #include "theory/quadrature.h"
-#include "theory/top_key_terms.h"
 
 namespace attnscale {
 
 /// The means for a fixed number of keys, of logits spread * score. What depends on the keys alone
-/// is prepared once. Holds no mutable state. Absolute error (relative to the spread for margin and
-/// mean_logit) below 5e-8.
+/// is prepared once. Holds no mutable state. Absolute error (relative to the spread for kMargin and
+/// kMeanLogit) below 5e-8.
 class SoftmaxIntegrals {
  public:
   /// keys is in [2, 2^31].
@@ -33,7 +33,7 @@ class SoftmaxIntegrals {
 
   /// Logits spread * score, spread >= 0, no sink. Cheap, because how far keys lie apart does not
   /// depend on where the top one is.
-  SoftmaxMeans linear(double spread) const;
+  ExactMeans linear(double spread) const;
 
   /// Multiplications that linear() needs, about 1e9 of which take a second.
   static double linear_work(std::int64_t keys);

@@ -10,9 +10,11 @@
 namespace attnscale {
 namespace {
 
+using enum ExactMean;
+
 constexpr double kEulerGamma = 0.57721566490153286061;
 
-/// Where a sink stands beside a top logit: its share of top + sink, and log(1 + e^(sink - top)).
+// A sink beside a top logit: its share of top + sink, and log(1 + e^(sink - top)).
 struct SinkShare {
   double sink;
   double top;
@@ -31,7 +33,7 @@ SinkShare share_with_sink(double top_logit, double sink) {
                    : SinkShare{smaller, larger, log_total, ratio};
 }
 
-/// What the integrands are made of. t is counted in units of 1 / (top + sink).
+// What the integrands are made of. t is counted in units of 1 / (top + sink).
 struct Integrands {
   double others;    // keys beside the top one
   double scale;     // 1 / P(an other key lies below the top)
@@ -134,7 +136,7 @@ void add_weighted(const double* rows, std::size_t stride, std::span<const double
 
 void TopKeyTerms::add(const TopKey& key, std::span<const double> log_t,
                       std::span<const double> step, OtherSums sums, double below,
-                      SoftmaxMeans& means) const {
+                      ExactMeans& means) const {
   const SinkShare share = share_with_sink(key.logit, sink_);
   const std::size_t points = log_t.size();
   const Integrands of{others_, 1 / below, key.logit + share.log_total, share.top};
@@ -157,17 +159,17 @@ void TopKeyTerms::add(const TopKey& key, std::span<const double> log_t,
   const double slope = share.top * (others2 + share.sink * inverse2);
   const double key_weight = share.top * inverse + others;
   const double gap = key.logit * others - logits;  // E sum of the others' p (top logit - logit)
-  means.top_weight += key.weight * share.top * inverse;
-  means.slope += key.weight * slope;
-  means.score_slope += key.weight * slope * key.derivative;
-  means.sum_p2 += key.weight * (share.top * share.top * inverse2 + squares);
-  means.entropy +=
+  means[kTopWeight] += key.weight * share.top * inverse;
+  means[kSlope] += key.weight * slope;
+  means[kScoreSlope] += key.weight * slope * key.derivative;
+  means[kSumP2] += key.weight * (share.top * share.top * inverse2 + squares);
+  means[kEntropy] +=
       key.weight * (gap + key_weight * share.log_total + log_total - share.sink * log_over_total);
-  means.mean_logit += key.weight * (key.logit * key_weight - gap);
-  means.total_weight += key.weight * key_weight;
-  means.sink_weight += key.weight * sink_weight;
-  means.sink_entropy += key.weight * (share.sink * log_over_total +
-                                      sink_weight * (share.log_total - share.log_ratio));
+  means[kMeanLogit] += key.weight * (key.logit * key_weight - gap);
+  means[kTotalWeight] += key.weight * key_weight;
+  means[kSinkWeight] += key.weight * sink_weight;
+  means[kSinkEntropy] += key.weight * (share.sink * log_over_total +
+                                       sink_weight * (share.log_total - share.log_ratio));
 }
 
 }  // namespace attnscale

@@ -10,22 +10,9 @@
 #include <limits>
 #include <span>
 
-namespace attnscale {
+#include "theory/exact_means.h"
 
-/// Expectations over the scores of one query. With a sink, weights are e^logit / (sum of e^logit
-/// over keys + e^sink); the sink is no key: it is never the top and not in sum_p2 or entropy.
-struct SoftmaxMeans {
-  double top_weight;    ///< E[p] of the top key
-  double slope;         ///< E[p (1 - p)] of the top key
-  double score_slope;   ///< E[p (1 - p) dlogit/dscore] of the top key
-  double sum_p2;        ///< E[sum p^2] over keys
-  double entropy;       ///< E[-sum p ln p] over keys, nats
-  double margin;        ///< E[top logit - next logit]
-  double mean_logit;    ///< E[sum p logit] over keys
-  double total_weight;  ///< E[sum p] over keys: 1 without a sink, which checks the quadrature
-  double sink_weight;   ///< E[p_sink]: 1 - total_weight
-  double sink_entropy;  ///< E[-p_sink ln p_sink], nats
-};
+namespace attnscale {
 
 /// No sink: its weight is e^-infinity.
 inline constexpr double kNoSink = -std::numeric_limits<double>::infinity();
@@ -60,7 +47,7 @@ class TopKeyTerms {
   /// `sums` are those over one other key given that it lies below the top key, times `below`.
   /// `step` holds the quadrature weights in log t.
   void add(const TopKey& key, std::span<const double> log_t, std::span<const double> step,
-           OtherSums sums, double below, SoftmaxMeans& means) const;
+           OtherSums sums, double below, ExactMeans& means) const;
 
  private:
   double others_;

@@ -177,8 +177,7 @@ TEST(ExactValues, AreEmptyWhereTheConfigWantsNone) {
 TEST(ExactValues, SayWhatWasTooDear) {
   const Experiment eight = experiment_of(16, 8, {"top_weight", "logit_sd"});
   const Experiment many = experiment_of(16, 1024, {"top_weight", "saturated"});
-  const double enough =
-      ReferenceTable().pending_work(ReferenceRequest{16, ReferenceRow{8}, 1, 1}) + 1;
+  const double enough = ExactMeansTable().pending_work(ExactRequest{16, WeighingCase{8}, 1, 1}) + 1;
   ExactValues exact(ReferenceMode::kAuto, enough);
   EXPECT_TRUE(exact_of(exact, eight)[0]);
   EXPECT_FALSE(exact_of(exact, many)[0]);

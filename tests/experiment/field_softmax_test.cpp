@@ -7,10 +7,12 @@
 
 #include "experiment/scaling_table.h"
 #include "support/public_numbers.h"
-#include "theory/exact_means.h"
+#include "theory/exact_means_table.h"
 
 namespace attnscale {
 namespace {
+
+using enum ExactMean;
 
 struct SsmaxCase {
   std::int64_t keys;
@@ -21,7 +23,7 @@ struct SsmaxCase {
 
 // Nakanishi, arXiv 2501.19399, s of its figure 1; scores of spread 1.
 TEST(ScalableSoftmax, KeepsTheEffectiveKeysNearlyConstant) {
-  ReferenceTable table;
+  ExactMeansTable table;
   const ScalingRule rule = make_scaling("s", find_scaling_row("ssmax"), {0.43}, {}).rule;
   constexpr std::int64_t kD = 64;  // cancels: scores have the spread sqrt(d)
   for (const SsmaxCase& one : {SsmaxCase{8, 4.71, 0.361, 3},
@@ -30,9 +32,9 @@ TEST(ScalableSoftmax, KeepsTheEffectiveKeysNearlyConstant) {
                                {4096, 6.73, 0.0059, 4}}) {
     SCOPED_TRACE(one.keys);
     const double spread = multiplier_at(rule, {kD, one.keys}) * std::sqrt(double{kD});
-    EXPECT_NEAR(1 / table.at_spread({one.keys}, spread).sum_p2, one.effective_keys,
+    EXPECT_NEAR(1 / table.at_spread({one.keys}, spread)[kSumP2], one.effective_keys,
                 printed_error(2));
-    EXPECT_NEAR(table.at_spread({one.keys}, 1).top_weight, one.plain_top_weight,
+    EXPECT_NEAR(table.at_spread({one.keys}, 1)[kTopWeight], one.plain_top_weight,
                 printed_error(one.top_digits));
   }
 }
@@ -48,7 +50,7 @@ struct EnergyCase {
 // The columns "exact" of the table of the random energy model in the field's notes, from
 // quadratures of their own; beside them the exact bound 1 - m_n / s, which no estimate may cross.
 TEST(RandomEnergyModel, ExactColumnsAreOurs) {
-  ReferenceTable table;
+  ExactMeansTable table;
   for (const EnergyCase& one : {EnergyCase{128, 1, 0.02019, 4.3656, 0},
                                 {128, 2, 0.10986, 3.1940, 0},
                                 {128, 4, 0.40443, 1.5470, 0.35135},
@@ -59,21 +61,21 @@ TEST(RandomEnergyModel, ExactColumnsAreOurs) {
                                 {4096, 6, 0.42122, 1.6038, 0.39565},
                                 {4096, 12, 0.70015, 0.6234, 0.69783}}) {
     SCOPED_TRACE(testing::Message() << one.keys << " keys, spread " << one.spread);
-    const SoftmaxReference mean = table.at_spread({one.keys}, one.spread);
-    EXPECT_NEAR(mean.sum_p2, one.sum_p2, printed_error(5));
-    EXPECT_NEAR(mean.entropy, one.entropy, printed_error(4));
-    EXPECT_GT(mean.sum_p2, one.bound);
+    const ExactMeans mean = table.at_spread({one.keys}, one.spread);
+    EXPECT_NEAR(mean[kSumP2], one.sum_p2, printed_error(5));
+    EXPECT_NEAR(mean[kEntropy], one.entropy, printed_error(4));
+    EXPECT_GT(mean[kSumP2], one.bound);
   }
 }
 
 // e^(s^2) / n and ln n - s^2 / 2 hold for many keys and small spreads, and there alone.
 TEST(RandomEnergyModel, LogNormalRulesAreLimits) {
-  ReferenceTable table;
+  ExactMeansTable table;
   const double n = 1 << 20;
-  const SoftmaxReference mean = table.at_spread({1 << 20}, 1);
-  EXPECT_NEAR(mean.sum_p2 / (std::exp(1.0) / n), 1, 1e-3);
-  EXPECT_NEAR(mean.entropy, std::log(n) - 0.5, 1e-3);
-  EXPECT_LT(table.at_spread({128}, 2).sum_p2, 0.3 * std::exp(4.0) / 128);
+  const ExactMeans mean = table.at_spread({1 << 20}, 1);
+  EXPECT_NEAR(mean[kSumP2] / (std::exp(1.0) / n), 1, 1e-3);
+  EXPECT_NEAR(mean[kEntropy], std::log(n) - 0.5, 1e-3);
+  EXPECT_LT(table.at_spread({128}, 2)[kSumP2], 0.3 * std::exp(4.0) / 128);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -13,70 +12,54 @@
 namespace attnscale {
 namespace {
 
+using enum ExactMean;
+
 LogitLaw line(double spread) {
   return normal_law(spread, kNoSoftcap);
 }
 
-void expect_near(const SoftmaxMeans& a, const SoftmaxMeans& b, double tolerance, double spread) {
-  EXPECT_NEAR(a.top_weight, b.top_weight, tolerance);
-  EXPECT_NEAR(a.slope, b.slope, tolerance);
-  EXPECT_NEAR(a.score_slope, b.score_slope, tolerance * spread);
-  EXPECT_NEAR(a.sum_p2, b.sum_p2, tolerance);
-  EXPECT_NEAR(a.entropy, b.entropy, tolerance);
-  EXPECT_NEAR(a.margin, b.margin, tolerance * spread);
-  EXPECT_NEAR(a.mean_logit, b.mean_logit, tolerance * spread);
-  EXPECT_NEAR(a.total_weight, b.total_weight, tolerance);
-  EXPECT_NEAR(a.sink_weight, b.sink_weight, tolerance);
-  EXPECT_NEAR(a.sink_entropy, b.sink_entropy, tolerance);
+void expect_near(const ExactMeans& a, const ExactMeans& b, double tolerance, double spread) {
+  for (std::size_t i = 0; i < ExactMeans::kCount; ++i) {
+    const auto mean = static_cast<ExactMean>(i);
+    const bool grows = mean == kScoreSlope || mean == kMargin || mean == kMeanLogit;
+    EXPECT_NEAR(a[mean], b[mean], grows ? tolerance * spread : tolerance) << "mean " << i;
+  }
 }
 
 /// What one query's logits say, from the definitions.
-SoftmaxMeans measure(const std::vector<LogitPoint>& keys, double sink) {
+ExactMeans measure(const std::vector<LogitPoint>& keys, double sink) {
   std::size_t top = 0;
   double total = std::exp(sink);
   for (std::size_t j = 0; j < keys.size(); ++j) {
     total += std::exp(keys[j].logit);
     if (keys[j].logit > keys[top].logit) top = j;
   }
-  SoftmaxMeans one{};
+  ExactMeans one;
   double next = -INFINITY;
   for (std::size_t j = 0; j < keys.size(); ++j) {
     const double p = std::exp(keys[j].logit) / total;
-    one.sum_p2 += p * p;
-    one.entropy -= p * std::log(p);
-    one.mean_logit += p * keys[j].logit;
-    one.total_weight += p;
+    one[kSumP2] += p * p;
+    one[kEntropy] -= p * std::log(p);
+    one[kMeanLogit] += p * keys[j].logit;
+    one[kTotalWeight] += p;
     if (j != top) next = std::max(next, keys[j].logit);
   }
-  one.top_weight = std::exp(keys[top].logit) / total;
-  one.slope = one.top_weight * (1 - one.top_weight);
-  one.score_slope = one.slope * keys[top].derivative;
-  one.margin = keys[top].logit - next;
-  one.sink_weight = std::exp(sink) / total;
-  one.sink_entropy = one.sink_weight > 0 ? -one.sink_weight * (sink - std::log(total)) : 0;
+  one[kTopWeight] = std::exp(keys[top].logit) / total;
+  one[kSlope] = one[kTopWeight] * (1 - one[kTopWeight]);
+  one[kScoreSlope] = one[kSlope] * keys[top].derivative;
+  one[kMargin] = keys[top].logit - next;
+  one[kSinkWeight] = std::exp(sink) / total;
+  one[kSinkEntropy] = one[kSinkWeight] > 0 ? -one[kSinkWeight] * (sink - std::log(total)) : 0;
   return one;
-}
-
-void add(SoftmaxMeans& to, const SoftmaxMeans& one, double weight) {
-  to.top_weight += weight * one.top_weight;
-  to.slope += weight * one.slope;
-  to.score_slope += weight * one.score_slope;
-  to.sum_p2 += weight * one.sum_p2;
-  to.entropy += weight * one.entropy;
-  to.margin += weight * one.margin;
-  to.mean_logit += weight * one.mean_logit;
-  to.total_weight += weight * one.total_weight;
-  to.sink_weight += weight * one.sink_weight;
-  to.sink_entropy += weight * one.sink_entropy;
 }
 
 /// Two keys by Simpson's rule over the sum and the difference of their scores; the difference ends
 /// at 0, where the top key changes. Error of order (0.02 * curvature scale)^4, below 1e-7 here.
-SoftmaxMeans two_keys_by_simpson(const LogitCurve& logit, double sink) {
+ExactMeans two_keys_by_simpson(const LogitCurve& logit, double sink) {
   static constexpr int kSteps = 400;
   const double reach = 8;
   const auto simpson = [](int i) { return i == 0 || i == kSteps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0; };
-  SoftmaxMeans means{};
+  ExactMeans means;
   for (int i = 0; i <= kSteps; ++i) {
     const double u = reach * (2.0 * i / kSteps - 1);
     for (int j = 0; j <= kSteps; ++j) {
@@ -84,8 +67,8 @@ SoftmaxMeans two_keys_by_simpson(const LogitCurve& logit, double sink) {
       const double density = std::exp(-0.5 * (u * u + v * v)) / M_PI;  // both signs of v
       const double weight =
           simpson(i) * simpson(j) * (2 * reach / kSteps / 3) * (reach / kSteps / 3);
-      add(means, measure({logit((u + v) / M_SQRT2), logit((u - v) / M_SQRT2)}, sink),
-          weight * density);
+      means +=
+          (weight * density) * measure({logit((u + v) / M_SQRT2), logit((u - v) / M_SQRT2)}, sink);
     }
   }
   return means;
@@ -120,48 +103,40 @@ TEST(LawIntegrals, OfTwoKeysEqualSimpsonsRule) {
 }
 
 /// The same of sigmoids, every key by itself.
-SoftmaxMeans measure_sigmoids(const std::vector<LogitPoint>& keys, double bias) {
-  SoftmaxMeans one{};
+ExactMeans measure_sigmoids(const std::vector<LogitPoint>& keys, double bias) {
+  ExactMeans one;
   std::vector<LogitPoint> sorted = keys;
   std::sort(sorted.begin(), sorted.end(),
             [](const LogitPoint& a, const LogitPoint& b) { return a.logit > b.logit; });
   for (const LogitPoint& key : sorted) {
     const double p = 1 / (1 + std::exp(-(key.logit + bias)));
-    one.sum_p2 += p * p;
-    one.entropy -= p * std::log(p);
-    one.mean_logit += p * key.logit;
-    one.total_weight += p;
+    one[kSumP2] += p * p;
+    one[kEntropy] -= p * std::log(p);
+    one[kMeanLogit] += p * key.logit;
+    one[kTotalWeight] += p;
   }
-  one.top_weight = 1 / (1 + std::exp(-(sorted[0].logit + bias)));
-  one.slope = one.top_weight * (1 - one.top_weight);
-  one.score_slope = one.slope * sorted[0].derivative;
-  one.margin = keys.size() > 1 ? sorted[0].logit - sorted[1].logit : 0;
+  one[kTopWeight] = 1 / (1 + std::exp(-(sorted[0].logit + bias)));
+  one[kSlope] = one[kTopWeight] * (1 - one[kTopWeight]);
+  one[kScoreSlope] = one[kSlope] * sorted[0].derivative;
+  one[kMargin] = keys.size() > 1 ? sorted[0].logit - sorted[1].logit : 0;
   return one;
 }
 
-constexpr std::array kMembers{&SoftmaxMeans::top_weight,  &SoftmaxMeans::slope,
-                              &SoftmaxMeans::score_slope, &SoftmaxMeans::sum_p2,
-                              &SoftmaxMeans::entropy,     &SoftmaxMeans::margin,
-                              &SoftmaxMeans::mean_logit,  &SoftmaxMeans::total_weight,
-                              &SoftmaxMeans::sink_weight, &SoftmaxMeans::sink_entropy};
-
 /// Draws of `draw_query` against the exact means, at 5 standard errors.
 template <typename DrawQuery>
-void expect_means_of(const DrawQuery& draw_query, const SoftmaxMeans& exact, int draws) {
+void expect_means_of(const DrawQuery& draw_query, const ExactMeans& exact, int draws) {
   std::mt19937_64 words(20240607);
-  SoftmaxMeans mean{};
-  SoftmaxMeans square{};
+  ExactMeans mean;
+  ExactMeans square;
   for (int i = 0; i < draws; ++i) {
-    const SoftmaxMeans one = draw_query(words);
-    add(mean, one, 1.0 / draws);
-    SoftmaxMeans squared{};
-    for (const auto member : kMembers) squared.*member = one.*member * (one.*member);
-    add(square, squared, 1.0 / draws);
+    const ExactMeans one = draw_query(words);
+    mean += (1.0 / draws) * one;
+    square += (1.0 / draws) * (one * one);
   }
-  for (std::size_t i = 0; i < kMembers.size(); ++i) {
-    const auto member = kMembers[i];
-    const double variance = square.*member - mean.*member * (mean.*member);
-    EXPECT_NEAR(exact.*member, mean.*member, 5 * std::sqrt(std::abs(variance) / draws) + 1e-7) << i;
+  for (std::size_t i = 0; i < ExactMeans::kCount; ++i) {
+    const double drawn = mean.values()[i];
+    const double variance = square.values()[i] - drawn * drawn;
+    EXPECT_NEAR(exact.values()[i], drawn, 5 * std::sqrt(std::abs(variance) / draws) + 1e-7) << i;
   }
 }
 
@@ -241,18 +216,18 @@ TEST(LawIntegrals, OfUniformCosinesHaveTheirClosedForms) {
   const auto sigma = [](double x) { return 1 / (1 + std::exp(-x)); };
   for (const double m : {0.1, 1.0, 10.0, 300.0}) {
     for (const double bias : {-2.0, 0.0, 5.0}) {
-      const SoftmaxMeans one = sigmoid_means(cosine_law(3, m, kNoSoftcap), 1, bias);
+      const ExactMeans one = sigmoid_means(cosine_law(3, m, kNoSoftcap), 1, bias);
       // The antiderivative of sigma(x) is log(1 + e^x).
       const auto area = [](double x) {
         return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
       };
-      EXPECT_NEAR(one.top_weight, (area(bias + m) - area(bias - m)) / (2 * m), 1e-8) << m;
-      EXPECT_NEAR(one.total_weight, one.top_weight, 1e-12);
-      EXPECT_NEAR(one.slope, (sigma(bias + m) - sigma(bias - m)) / (2 * m), 1e-8) << m;
+      EXPECT_NEAR(one[kTopWeight], (area(bias + m) - area(bias - m)) / (2 * m), 1e-8) << m;
+      EXPECT_NEAR(one[kTotalWeight], one[kTopWeight], 1e-12);
+      EXPECT_NEAR(one[kSlope], (sigma(bias + m) - sigma(bias - m)) / (2 * m), 1e-8) << m;
     }
     // |c1 - c2| is 2/3 on average; the two largest of n points on [-1, 1] are 2 / (n + 1) apart.
-    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 2).margin, m * 2 / 3, m * 1e-9);
-    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 999).margin, m * 0.002, m * 1e-9);
+    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 2)[kMargin], m * 2 / 3, m * 1e-9);
+    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 999)[kMargin], m * 0.002, m * 1e-9);
     // Two keys: the top weight is sigma(m v) with v = |c1 - c2| of density (2 - v) / 2 on [0, 2].
     const int steps = 20000;
     double top = 0;
@@ -261,7 +236,7 @@ TEST(LawIntegrals, OfUniformCosinesHaveTheirClosedForms) {
       const double simpson = i == 0 || i == steps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
       top += simpson * (2.0 / steps / 3) * (2 - v) / 2 * sigma(m * v);
     }
-    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 2).top_weight, top, 2e-8) << m;
+    EXPECT_NEAR(softmax_means(cosine_law(3, m, kNoSoftcap), 2)[kTopWeight], top, 2e-8) << m;
     // The integral of tanh^2 is x - tanh x.
     const double cap = 7;
     EXPECT_NEAR(even_moments(cosine_law(3, m, cap)).second,
@@ -285,8 +260,8 @@ TEST(LawIntegrals, MomentsHaveTheirClosedForms) {
 TEST(LawIntegrals, CosinesInManyDimensionsAreNormalScores) {
   const double d = 1e9;
   for (const std::int64_t keys : {2, 8, 100000}) {
-    SoftmaxMeans cosine = softmax_means(cosine_law(d, 3 * std::sqrt(d), kNoSoftcap), keys);
-    cosine.score_slope /= std::sqrt(d);  // from the cosine to the normal score
+    ExactMeans cosine = softmax_means(cosine_law(d, 3 * std::sqrt(d), kNoSoftcap), keys);
+    cosine[kScoreSlope] /= std::sqrt(d);  // from the cosine to the normal score
     expect_near(cosine, SoftmaxIntegrals(keys).linear(3), 1e-7, 3);
   }
 }
@@ -295,12 +270,12 @@ TEST(LawIntegrals, WeightsOfAnyLawSumToOne) {
   for (const std::int64_t keys : {2, 8, 1024, 1 << 20}) {
     for (const double d : {1.5, 2.0, 3.0, 64.0, 65536.0}) {
       for (const double m : {0.0, 1.0, 100.0}) {
-        EXPECT_NEAR(softmax_means(cosine_law(d, m, kNoSoftcap), keys).total_weight, 1, 3e-8)
+        EXPECT_NEAR(softmax_means(cosine_law(d, m, kNoSoftcap), keys)[kTotalWeight], 1, 3e-8)
             << keys << " " << d << " " << m;
       }
     }
     for (const double spread : {0.1, 10.0, 1000.0}) {
-      EXPECT_NEAR(softmax_means(normal_law(spread, 30), keys).total_weight, 1, 3e-8)
+      EXPECT_NEAR(softmax_means(normal_law(spread, 30), keys)[kTotalWeight], 1, 3e-8)
           << keys << " " << spread;
     }
   }
@@ -309,8 +284,8 @@ TEST(LawIntegrals, WeightsOfAnyLawSumToOne) {
 TEST(LawIntegrals, KeysAndSinkShareAllWeight) {
   for (const double sink : {-30.0, -1.0, 0.0, 5.0, 40.0}) {
     for (const double spread : {0.5, 3.0, 100.0}) {
-      const SoftmaxMeans means = softmax_means(line(spread), 64, sink);
-      EXPECT_NEAR(means.total_weight + means.sink_weight, 1, 2e-8) << sink << " " << spread;
+      const ExactMeans means = softmax_means(line(spread), 64, sink);
+      EXPECT_NEAR(means[kTotalWeight] + means[kSinkWeight], 1, 2e-8) << sink << " " << spread;
     }
   }
 }

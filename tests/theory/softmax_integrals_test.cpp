@@ -11,6 +11,8 @@
 namespace attnscale {
 namespace {
 
+using enum ExactMean;
+
 // E[max of n standard normals], from tables of normal order statistics (5 decimals).
 const std::map<std::int64_t, double> kExpectedMaximum{
     {2, 0.56419},   {4, 1.02938},   {8, 1.42360},   {16, 1.76599},   {64, 2.34373},
@@ -24,12 +26,12 @@ TEST(SoftmaxIntegrals, EqualTheReferenceFileOfGaussianLogits) {
   ASSERT_EQ(entries.size(), 14U);
   for (const auto& entry : entries) {
     SCOPED_TRACE(entry.dump());
-    const SoftmaxMeans means =
+    const ExactMeans means =
         SoftmaxIntegrals(entry["keys"].get<int>()).linear(entry["logit_sd"].get<double>());
-    EXPECT_NEAR(means.top_weight, entry["top_weight"].get<double>(), 1e-6);
-    EXPECT_NEAR(means.slope, entry["slope"].get<double>(), 1e-6);
-    EXPECT_NEAR(means.sum_p2, entry["sum_p2"].get<double>(), 1e-6);
-    EXPECT_NEAR(means.entropy, entry["entropy"].get<double>(), 1e-6);
+    EXPECT_NEAR(means[kTopWeight], entry["top_weight"].get<double>(), 1e-6);
+    EXPECT_NEAR(means[kSlope], entry["slope"].get<double>(), 1e-6);
+    EXPECT_NEAR(means[kSumP2], entry["sum_p2"].get<double>(), 1e-6);
+    EXPECT_NEAR(means[kEntropy], entry["entropy"].get<double>(), 1e-6);
   }
 }
 
@@ -37,20 +39,19 @@ TEST(SoftmaxIntegrals, WeightsSumToOneWithin1e8) {
   for (const std::int64_t keys : {2, 3, 8, 128, 4096, 131072, 1 << 20}) {
     const SoftmaxIntegrals integrals(keys);
     for (const double spread : {0.0, 0.01, 0.3, 1.0, 3.0, 8.0, 64.0, 1e3, 1e6}) {
-      EXPECT_NEAR(integrals.linear(spread).total_weight, 1, 1e-8) << keys << " " << spread;
+      EXPECT_NEAR(integrals.linear(spread)[kTotalWeight], 1, 1e-8) << keys << " " << spread;
     }
   }
 }
 
 // Stein's identity for normal scores z and weights softmax(a z): E[sum p z] = a (1 - E[sum p^2]).
-// Weights are
-// compared at 3e-8; the division by a^2 costs the rest at small a.
+// Weights are compared at 3e-8; the division by a^2 costs the rest at small a.
 TEST(SoftmaxIntegrals, MeanLogitObeysSteinsIdentity) {
   for (const std::int64_t keys : {2, 3, 8, 128, 4096, 131072, 1 << 20}) {
     const SoftmaxIntegrals integrals(keys);
     for (const double a : {0.01, 0.3, 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 64.0}) {
-      const SoftmaxMeans means = integrals.linear(a);
-      EXPECT_NEAR(means.mean_logit / (a * a), 1 - means.sum_p2, a < 0.1 ? 1e-5 : 3e-8)
+      const ExactMeans means = integrals.linear(a);
+      EXPECT_NEAR(means[kMeanLogit] / (a * a), 1 - means[kSumP2], a < 0.1 ? 1e-5 : 3e-8)
           << keys << " " << a;
     }
   }
@@ -61,7 +62,7 @@ TEST(SoftmaxIntegrals, SumOfSquaresStaysAboveItsExactBound) {
     const SoftmaxIntegrals integrals(keys);
     double last = 0;
     for (const double a : {0.5, 1.0, 2.0, 4.0, 8.0, 32.0, 128.0}) {
-      const double sum_p2 = integrals.linear(a).sum_p2;
+      const double sum_p2 = integrals.linear(a)[kSumP2];
       EXPECT_GE(sum_p2, 1 - (maximum + 5e-6) / a) << keys << " " << a;
       EXPECT_GT(sum_p2, last);
       last = sum_p2;
@@ -75,30 +76,30 @@ TEST(SoftmaxIntegrals, SumOfSquaresStaysAboveItsExactBound) {
 TEST(SoftmaxIntegrals, KeepRelativeAccuracyAtHugeSpreads) {
   for (const auto& [keys, maximum] : kExpectedMaximum) {
     const double a = 1e6;
-    const SoftmaxMeans means = SoftmaxIntegrals(keys).linear(a);
-    EXPECT_NEAR(a * means.slope / (maximum / 2), 1, 3e-5) << keys;
-    EXPECT_NEAR(a * means.entropy / (maximum * M_PI * M_PI / 6), 1, 3e-5) << keys;
-    EXPECT_NEAR(1 - SoftmaxIntegrals(keys).linear(1e4).sum_p2, maximum / 1e4, 1e-7) << keys;
+    const ExactMeans means = SoftmaxIntegrals(keys).linear(a);
+    EXPECT_NEAR(a * means[kSlope] / (maximum / 2), 1, 3e-5) << keys;
+    EXPECT_NEAR(a * means[kEntropy] / (maximum * M_PI * M_PI / 6), 1, 3e-5) << keys;
+    EXPECT_NEAR(1 - SoftmaxIntegrals(keys).linear(1e4)[kSumP2], maximum / 1e4, 1e-7) << keys;
   }
 }
 
 TEST(SoftmaxIntegrals, OfEqualLogitsAreUniform) {
   for (const std::int64_t keys : {2, 8, 1000, 100000}) {
-    const SoftmaxMeans means = SoftmaxIntegrals(keys).linear(0);
+    const ExactMeans means = SoftmaxIntegrals(keys).linear(0);
     const double p = 1.0 / static_cast<double>(keys);
-    EXPECT_NEAR(means.top_weight, p, 5e-9);
-    EXPECT_NEAR(means.slope, p * (1 - p), 5e-9);
-    EXPECT_NEAR(means.sum_p2, p, 5e-9);
-    EXPECT_NEAR(means.entropy, std::log(static_cast<double>(keys)), 5e-8);
-    EXPECT_EQ(means.margin, 0);
+    EXPECT_NEAR(means[kTopWeight], p, 5e-9);
+    EXPECT_NEAR(means[kSlope], p * (1 - p), 5e-9);
+    EXPECT_NEAR(means[kSumP2], p, 5e-9);
+    EXPECT_NEAR(means[kEntropy], std::log(static_cast<double>(keys)), 5e-8);
+    EXPECT_EQ(means[kMargin], 0);
   }
 }
 
 // E|z1 - z2| = 2 / sqrt(pi); the mean range of three is 3 / sqrt(pi), of which each gap is half.
 TEST(SoftmaxIntegrals, MarginOfFewKeysHasItsClosedForm) {
-  EXPECT_NEAR(SoftmaxIntegrals(2).linear(1).margin, 2 / std::sqrt(M_PI), 1e-11);
-  EXPECT_NEAR(SoftmaxIntegrals(3).linear(1).margin, 1.5 / std::sqrt(M_PI), 1e-11);
-  EXPECT_NEAR(SoftmaxIntegrals(3).linear(7).margin, 7 * 1.5 / std::sqrt(M_PI), 1e-10);
+  EXPECT_NEAR(SoftmaxIntegrals(2).linear(1)[kMargin], 2 / std::sqrt(M_PI), 1e-11);
+  EXPECT_NEAR(SoftmaxIntegrals(3).linear(1)[kMargin], 1.5 / std::sqrt(M_PI), 1e-11);
+  EXPECT_NEAR(SoftmaxIntegrals(3).linear(7)[kMargin], 7 * 1.5 / std::sqrt(M_PI), 1e-10);
 }
 
 }  // namespace
