@@ -13,6 +13,7 @@
 #include "experiment/plan.h"
 #include "io/result_tables.h"
 #include "io/table.h"
+#include "numerics/shortest.h"
 #include "report/number_text.h"
 #include "report/screen_table.h"
 
@@ -86,15 +87,15 @@ std::string plan_screen(const Plan& plan, const Table& table, const std::string&
       if (const auto* number = std::get_if<std::int64_t>(&row[column])) {
         return std::to_string(*number);
       }
-      if (const auto* number = std::get_if<double>(&row[column])) return format_double(*number);
       if (const auto* word = std::get_if<std::string>(&row[column])) return *word;
       return "";
     };
     const auto* seconds = std::get_if<double>(&row[9]);
     if (seconds) total += *seconds;
-    const std::string value = text(2);
-    screen.rows.push_back({text(0), text(1) + (value.empty() ? "" : " " + value), text(3), text(4),
-                           text(5), text(6), text(7), seconds ? rounded_seconds(*seconds) : ""});
+    const auto* value = std::get_if<double>(&row[2]);
+    screen.rows.push_back(
+        {text(0), name_with_value(text(1), value ? std::optional(*value) : std::nullopt), text(3),
+         text(4), text(5), text(6), text(7), seconds ? rounded_seconds(*seconds) : ""});
   }
   std::string text = to_text(screen, terminal_width(1)) + "\nLogits\n";
   for (const std::string& line : formula_lines(plan.config)) text += "  " + line + "\n";
@@ -213,9 +214,8 @@ std::string softmax_text(const SoftmaxCommand& command) {
   screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
   const auto results = measure_given(Config{}, experiment);
   for (const WeightRow& row : results->weights) {
-    screen.rows.push_back({row.scaling, std::to_string(row.key), format_double(row.score),
-                           format_double(row.logit), rounded(row.weight, 6),
-                           rounded(row.slope, 6)});
+    screen.rows.push_back({row.scaling, std::to_string(row.key), shortest(row.score),
+                           shortest(row.logit), rounded(row.weight, 6), rounded(row.slope, 6)});
   }
   return to_text(screen, terminal_width(1));
 }

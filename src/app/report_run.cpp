@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/standard_files.h"
-#include "estimate/reference_check.h"
 #include "experiment/metric.h"
 #include "report/report.h"
 #include "report/screen_table.h"
@@ -42,8 +41,8 @@ std::vector<std::string> formula_lines(const Config& config) {
   std::vector<std::string> lines;
   for (const Experiment& experiment : config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
-      lines.push_back(experiment.name + ": " + describe_named(scaling.name, scaling.value) + " = " +
-                      formula(scaling.rule));
+      lines.push_back(experiment.name + ": " + name_with_value(scaling.name, scaling.value) +
+                      " = " + formula(scaling.rule));
     }
   }
   return lines;
