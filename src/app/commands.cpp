@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "app/fingerprint.h"
+#include "app/manifest.h"
 #include "app/report_run.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -16,6 +16,7 @@
 #include "experiment/plan.h"
 #include "io/result_tables.h"
 #include "io/table.h"
+#include "numerics/shortest.h"
 #include "report/number_text.h"
 #include "report/screen_table.h"
 
@@ -79,21 +80,18 @@ std::vector<PlanLine> plan_lines(const Plan& plan) {
   return lines;
 }
 
-Table plan_table(const std::vector<PlanLine>& lines) {
+Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
   const auto value = [](const auto& number) { return number ? Value(*number) : Value(); };
   const auto text = [](const std::string& word) { return word.empty() ? Value() : Value(word); };
   Table table{{"experiment", "entries", "entries_value", "d", "keys", "sampler", "queries",
                "blocks", "block_queries", "cpu_seconds", "logits", "run", "fingerprint"},
               {}};
+  const std::string identity = fingerprint(identity_of(config));
   for (const PlanLine& line : lines) {
     table.rows.push_back({line.experiment, line.entries, value(line.entries_value), value(line.d),
                           line.keys, text(line.sampler), line.queries, value(line.blocks),
-                          value(line.block_queries), value(line.seconds), line.formulas});
-  }
-  const std::string identity = fingerprint(plan.config);
-  for (std::vector<Value>& row : table.rows) {
-    row.emplace_back(plan.config.name);
-    row.emplace_back(identity);
+                          value(line.block_queries), value(line.seconds), line.formulas,
+                          config.name, identity});
   }
   return table;
 }
@@ -113,10 +111,10 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
   for (const PlanLine& line : lines) {
-    const std::string value = line.entries_value ? " " + format_double(*line.entries_value) : "";
-    screen.rows.push_back({line.experiment, line.entries + value, whole(line.d),
-                           std::to_string(line.keys), line.sampler, std::to_string(line.queries),
-                           whole(line.blocks), line.seconds ? rounded_seconds(*line.seconds) : ""});
+    screen.rows.push_back({line.experiment, name_with_value(line.entries, line.entries_value),
+                           whole(line.d), std::to_string(line.keys), line.sampler,
+                           std::to_string(line.queries), whole(line.blocks),
+                           line.seconds ? rounded_seconds(*line.seconds) : ""});
     total += line.seconds.value_or(0);
   }
   std::string text = to_text(screen, width) + "\nLogits\n";
@@ -197,8 +195,8 @@ std::string plan_text(const PlanCommand& command, std::size_t width,
   const LoadedConfig loaded = load_config(command.config, command.overrides);
   warnings = loaded.warnings;
   const std::vector<PlanLine> lines = plan_lines(make_plan(loaded.config));
-  if (command.format == TableFormat::kCsv) return to_csv(plan_table(lines));
-  if (command.format == TableFormat::kJson) return to_json(plan_table(lines));
+  if (command.format == TableFormat::kCsv) return to_csv(plan_table(loaded.config, lines));
+  if (command.format == TableFormat::kJson) return to_json(plan_table(loaded.config, lines));
   return plan_screen(loaded.config, lines, results_folder(loaded.config, command.overrides), width);
 }
 
@@ -231,9 +229,8 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
   screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
   const auto results = measure_given(Config{}, experiment);
   for (const WeightRow& row : results->weights) {
-    screen.rows.push_back({row.scaling, std::to_string(row.key), format_double(row.score),
-                           format_double(row.logit), rounded(row.weight, 6),
-                           rounded(row.slope, 6)});
+    screen.rows.push_back({row.scaling, std::to_string(row.key), shortest(row.score),
+                           shortest(row.logit), rounded(row.weight, 6), rounded(row.slope, 6)});
   }
   return to_text(screen, width);
 }

@@ -7,7 +7,6 @@
 
 #include "app/manifest.h"
 #include "app/process.h"
-#include "estimate/reference_check.h"
 #include "experiment/metric.h"
 #include "report/report.h"
 
@@ -43,7 +42,7 @@ std::vector<std::string> formula_lines(const Config& config) {
   for (const Experiment& experiment : config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
       lines.push_back(fmt::format("{}: {} = {}", experiment.name,
-                                  describe_named(scaling.name, scaling.value),
+                                  name_with_value(scaling.name, scaling.value),
                                   formula(scaling.rule)));
     }
   }

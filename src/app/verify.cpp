@@ -18,6 +18,7 @@
 #include "experiment/given.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
+#include "numerics/shortest.h"
 #include "report/number_text.h"
 
 namespace attnscale {
@@ -126,9 +127,8 @@ std::string fault_of(const ExpectedLine& expected, const ResultRow& row) {
     return fault;
   }
   if (!is_same_reference(row.reference, expected.row.reference)) {
-    return "has the exact value " + (row.reference ? format_double(*row.reference) : "none") +
-           "; it is " +
-           (expected.row.reference ? format_double(*expected.row.reference) : "not known");
+    return "has the exact value " + (row.reference ? shortest(*row.reference) : "none") +
+           "; it is " + (expected.row.reference ? shortest(*expected.row.reference) : "not known");
   }
   return "";
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "estimate/reference_check.h"
 #include "experiment/measure_block.h"
 
 namespace attnscale {
@@ -12,7 +11,7 @@ namespace {
 
 std::string place_of(const ResultKey& key) {
   return "d = " + std::to_string(key.d.value_or(0)) + ", keys " + std::to_string(key.keys) +
-         ", scaling " + describe_named(key.scaling, key.scaling_value);
+         ", scaling " + name_with_value(key.scaling, key.scaling_value);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "estimate/reference_check.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/math/distributions/students_t.hpp>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -150,16 +148,9 @@ std::string describe_line(const ResultRow& row) {
   if (row.key.d) text += " at d=" + std::to_string(*row.key.d);
   text += " keys=" + std::to_string(row.key.keys);
   if (!row.key.entries.empty()) {
-    text += " (" + describe_named(row.key.entries, row.key.entries_value) + ")";
+    text += " (" + name_with_value(row.key.entries, row.key.entries_value) + ")";
   }
-  return text + " under " + describe_named(row.key.scaling, row.key.scaling_value);
-}
-
-std::string describe_named(const std::string& name, std::optional<double> value) {
-  if (!value) return name;
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), *value).ptr;
-  return name + " " + std::string(text.data(), end);
+  return text + " under " + name_with_value(row.key.scaling, row.key.scaling_value);
 }
 
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {

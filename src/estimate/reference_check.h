@@ -62,9 +62,6 @@ LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows);
 /// "top_weight of softmax at d=4 keys=8 (normal) under none"
 std::string describe_line(const ResultRow& row);
 
-/// The name of a scaling or a law, and the number of its sweep where it has one: "power -0.25".
-std::string describe_named(const std::string& name, std::optional<double> value);
-
 /// What is wrong with the number of queries of a line of this cell, said of the line; empty where
 /// nothing is.
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row);

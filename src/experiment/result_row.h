@@ -26,6 +26,10 @@ struct ResultKey {
   friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };
 
+/// The name of a scaling or a law, and the number of its sweep to six digits if it has one: "power
+/// -0.25".
+std::string name_with_value(std::string name, const std::optional<double>& value);
+
 /// One line of summary.csv: one metric of one cell and scaling. A value that does not exist is
 /// empty; `status` says why.
 struct ResultRow {

@@ -1,17 +1,9 @@
 // The formula of a scaling, written out for the plan and the lists.
-#include <array>
-#include <charconv>
-
 #include "experiment/scaling.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
-
-std::string shortest(double number) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-  return {text.data(), end};
-}
 
 std::string with_gain(double gain, const std::string& vector) {
   return gain == 1 ? vector : shortest(gain) + " " + vector;

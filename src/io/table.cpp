@@ -6,11 +6,10 @@
 #include <optional>
 #include <string_view>
 
+#include "numerics/shortest.h"
+
 namespace attnscale {
 namespace {
-
-// The longest shortest form of a double, such as -2.2250738585072014e-308, has 24 characters.
-constexpr std::size_t kLongestNumber = 32;
 
 constexpr std::uint32_t kReplacementCharacter = 0xFFFD;
 
@@ -95,14 +94,11 @@ void append_json_value(std::string& out, const Value& value) {
 }  // namespace
 
 std::string format_double(double number) {
-  std::array<char, kLongestNumber> buffer;
-  char* const first = buffer.data();
-  char* const last = first + buffer.size();
-  const bool small = number != 0 && std::abs(number) < 0.1;
-  const std::to_chars_result result =
-      small ? std::to_chars(first, last, number, std::chars_format::scientific)
-            : std::to_chars(first, last, number);
-  return std::string(first, result.ptr);
+  if (number == 0 || std::abs(number) >= 0.1) return shortest(number);
+  std::array<char, 32> text;
+  const std::to_chars_result end =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::scientific);
+  return {text.data(), end.ptr};
 }
 
 std::string to_csv(const Table& table) {

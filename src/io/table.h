@@ -19,8 +19,8 @@ struct Table {
 
 /// The shortest text that reads back as exactly `number`, which must be finite. Below 0.1 in
 /// magnitude it is scientific ("7.7e-07", "5e-02"), so that readers which count leading zeros as
-/// digits lose none; from 0.1 on it is the shorter of the two forms: "0.25", "123456789", "1e+05",
-/// "1e+300". Zero is "0", and "-0" keeps its sign. Depends on nothing but the number: no locale.
+/// digits lose none; from 0.1 on it is as `shortest` has it: "0.25", "123456789", "1e+05". Zero is
+/// "0", and "-0" keeps its sign. Depends on nothing but the number: no locale.
 std::string format_double(double number);
 
 /// RFC 4180 with LF line ends: header first, a field quoted only where it must be. A number that is

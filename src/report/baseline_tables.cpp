@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "io/table.h"
 #include "report/number_text.h"
 
 namespace attnscale {
@@ -39,10 +38,9 @@ std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows) {
       tables.push_back(table_for(row));
       experiment = &row.key.experiment;
     }
-    std::string scaling = row.key.scaling;
-    if (row.key.scaling_value) scaling.append(" ").append(format_double(*row.key.scaling_value));
-    tables.back().rows.push_back(
-        {row.metric, scaling, text_of(row.estimate), baseline_text(row), text_of(row.ratio)});
+    tables.back().rows.push_back({row.metric,
+                                  name_with_value(row.key.scaling, row.key.scaling_value),
+                                  text_of(row.estimate), baseline_text(row), text_of(row.ratio)});
   }
   return tables;
 }

@@ -1,5 +1,5 @@
-// Numbers as a reader sees them on the screen: rounded, with sensible digits. Files use
-// format_double instead, which loses nothing.
+// Numbers as a reader sees them on the screen: rounded, with sensible digits. Where nothing may be
+// lost, see numerics/shortest.h and, for files, format_double in io/table.h.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "report/panel.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,15 +11,9 @@ namespace {
 
 using Rows = std::vector<const ResultRow*>;
 
-/// A name, and the number of a sweep behind it.
-std::string with_value(std::string name, const std::optional<double>& value) {
-  if (value) name.append(" ").append(rounded_short(*value, 6));
-  return name;
-}
-
 std::string entries_label(const ResultKey& key) {
   if (key.entries.empty()) return "given numbers";
-  return with_value(key.entries, key.entries_value) + " entries";
+  return name_with_value(key.entries, key.entries_value) + " entries";
 }
 
 /// The labels of the rows, each once, in the order in which they first appear.
@@ -154,7 +147,7 @@ std::string axis_label(const ResultRow& row, PanelAxis axis) {
 }
 
 std::string scaling_label(const ResultKey& key) {
-  return with_value(key.scaling, key.scaling_value);
+  return name_with_value(key.scaling, key.scaling_value);
 }
 
 }  // namespace attnscale

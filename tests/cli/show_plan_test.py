@@ -133,6 +133,19 @@ class PlanTest(CommandLineTest):
         self.assertIn("div_d = q.k / d", text)
         self.assertRegex(text, r"Expected: about [\d.]+ processor seconds")
 
+    def test_swept_numbers_are_shown_as_a_person_writes_them(self):
+        # 3 * 0.05 is 0.15000000000000002 in binary; files keep it.
+        config = self.write_config({"name": "a", "experiments": [
+            {"name": "a", "d": 4, "keys": 2, "queries": 50,
+             "entries": {"law": "sparse", "p": {"from": 0.05, "to": 0.15, "times": 3}},
+             "scalings": [{"name": "fixed", "softcap": [0.05, 0.25]}]}]})
+        plan = self.succeed("plan", config).stdout
+        shown = self.succeed("run", config, "--out", "run").stdout
+        for text in (plan, shown):
+            for words in ("sparse 0.05 ", "sparse 0.15 ", "fixed 0.05 "):
+                self.assertIn(words, text)
+        self.assertIn(",0.15000000000000002,", (self.folder / "run/summary.csv").read_text())
+
     def test_a_block_shrinks_with_its_work_but_holds_8_queries(self):
         # 1024, halved until queries x keys x d <= 2^26, but at least 8
         config = self.write_config({"name": "a", "experiments": [

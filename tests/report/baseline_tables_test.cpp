@@ -24,7 +24,7 @@ std::vector<BaselineRow> two_rows() {
   wide.ratio = 3.0625;
   BaselineRow mean = wide;
   mean.key.experiment = "other";
-  mean.key.scaling_value = 0.5;
+  mean.key.scaling_value = 0.05;
   mean.metric = "logit_mean";
   mean.baseline = 0;
   mean.baseline_std_error.reset();
@@ -39,7 +39,7 @@ TEST(BaselineTables, ShowGivenBesideRandomExperimentByExperiment) {
   EXPECT_THAT(tables[0].caption, testing::HasSubstr("8,192 random ones"));
   EXPECT_THAT(tables[0].rows,
               ElementsAre(ElementsAre("logit_sd", "none", "24.5", "8.000 +- 0.010", "3.062")));
-  EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("logit_mean", "none 0.5", "24.5", "0", "-")));
+  EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("logit_mean", "none 0.05", "24.5", "0", "-")));
 }
 
 TEST(BaselineTables, AreReadBackAsTheyWereWritten) {
@@ -48,7 +48,7 @@ TEST(BaselineTables, AreReadBackAsTheyWereWritten) {
             "run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,estimate,"
             "baseline_queries,baseline,baseline_std_error,ratio\n"
             "run,1,layer,64,128,none,,logit_sd,1536,24.5,8192,8,1e-02,3.0625\n"
-            "run,1,other,64,128,none,0.5,logit_mean,1536,24.5,8192,0,,\n");
+            "run,1,other,64,128,none,5e-02,logit_mean,1536,24.5,8192,0,,\n");
   const ScratchFolder folder;
   const auto path = folder.path() / "baselines.csv";
   put(path, text);
