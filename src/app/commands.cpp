@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 
-#include "app/fingerprint.h"
 #include "app/report_run.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -67,10 +66,11 @@ PlanLine line_of(const Experiment& experiment, const Cell& cell) {
           formulas(experiment)};
 }
 
-std::vector<PlanLine> plan_lines(const Plan& plan) {
+std::vector<PlanLine> plan_lines(const Config& config) {
+  const Plan plan = make_plan(config);
   std::vector<PlanLine> lines;
-  for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
-    const Experiment& experiment = plan.config.experiments[i];
+  for (std::size_t i = 0; i < config.experiments.size(); ++i) {
+    const Experiment& experiment = config.experiments[i];
     if (experiment.given) lines.push_back(line_of(experiment, *experiment.given));
     for (const Cell& cell : plan.cells) {
       if (cell.experiment == i) lines.push_back(line_of(experiment, cell));
@@ -79,21 +79,18 @@ std::vector<PlanLine> plan_lines(const Plan& plan) {
   return lines;
 }
 
-Table plan_table(const std::vector<PlanLine>& lines) {
+Table plan_table(const Config& config) {
   const auto value = [](const auto& number) { return number ? Value(*number) : Value(); };
   const auto text = [](const std::string& word) { return word.empty() ? Value() : Value(word); };
   Table table{{"experiment", "entries", "entries_value", "d", "keys", "sampler", "queries",
                "blocks", "block_queries", "cpu_seconds", "logits", "run", "fingerprint"},
               {}};
-  for (const PlanLine& line : lines) {
+  const std::string identity = fingerprint(identity_of(config));
+  for (const PlanLine& line : plan_lines(config)) {
     table.rows.push_back({line.experiment, line.entries, value(line.entries_value), value(line.d),
                           line.keys, text(line.sampler), line.queries, value(line.blocks),
-                          value(line.block_queries), value(line.seconds), line.formulas});
-  }
-  const std::string identity = fingerprint(plan.config);
-  for (std::vector<Value>& row : table.rows) {
-    row.emplace_back(plan.config.name);
-    row.emplace_back(identity);
+                          value(line.block_queries), value(line.seconds), line.formulas,
+                          config.name, identity});
   }
   return table;
 }
@@ -105,14 +102,14 @@ std::string rounded_seconds(double seconds) {
 }
 
 // The same for the eye: one experiment's formulas once, seconds rounded, and the total.
-std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines,
-                        const std::filesystem::path& folder, std::size_t width) {
+std::string plan_screen(const Config& config, const std::filesystem::path& folder,
+                        std::size_t width) {
   const auto whole = [](const auto& number) { return number ? std::to_string(*number) : ""; };
   ScreenTable screen;
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
-  for (const PlanLine& line : lines) {
+  for (const PlanLine& line : plan_lines(config)) {
     const std::string value = line.entries_value ? " " + format_double(*line.entries_value) : "";
     screen.rows.push_back({line.experiment, line.entries + value, whole(line.d),
                            std::to_string(line.keys), line.sampler, std::to_string(line.queries),
@@ -194,12 +191,11 @@ Results read_finished(const std::string& folder) {
 
 std::string plan_text(const PlanCommand& command, std::size_t width,
                       std::vector<std::string>& warnings) {
-  const LoadedConfig loaded = load_config(command.config, command.overrides);
-  warnings = loaded.warnings;
-  const std::vector<PlanLine> lines = plan_lines(make_plan(loaded.config));
-  if (command.format == TableFormat::kCsv) return to_csv(plan_table(lines));
-  if (command.format == TableFormat::kJson) return to_json(plan_table(lines));
-  return plan_screen(loaded.config, lines, results_folder(loaded.config, command.overrides), width);
+  const auto [config, config_warnings] = load_config(command.config, command.overrides);
+  warnings = config_warnings;
+  if (command.format == TableFormat::kCsv) return to_csv(plan_table(config));
+  if (command.format == TableFormat::kJson) return to_json(plan_table(config));
+  return plan_screen(config, results_folder(config, command.overrides), width);
 }
 
 std::string show_text(const ShowCommand& command, std::size_t width) {
