@@ -8,6 +8,7 @@ but they and the versions of matplotlib and pandas goes in.
 """
 
 import argparse
+import logging
 import math
 import os
 import subprocess
@@ -18,9 +19,9 @@ from plot_dots import draw_laws, draw_scalings
 from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, STYLE, STYLES, TEXT_SIZE,
                         X_WORDS)
 from plot_names import name_sweeps, read_experiments, sees_fewer_keys
-from plot_parts import choose_shows, darker, style_series, write_title
-from run_tables import (RunError, choose_x, format_value, read_histogram, read_summary, split_by,
-                        split_pictures, with_spread)
+from plot_parts import choose_shows, darker, style_series, tell_fact, write_title
+from run_tables import (RunError, choose_x, read_histogram, read_summary, split_pictures,
+                        with_spread)
 
 LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which Debian's python3-matplotlib is for
@@ -156,7 +157,8 @@ def draw_metric(metric, rows, x, fixed, experiments):
     y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
     tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
     title = lesson_title if tells_lesson else y_words[0].upper() + y_words[1:]
-    panels = 2 if metric == "slope" else 1
+    any_slope = metric == "slope" and rows["estimate"].max() > 0
+    panels = 2 if any_slope else 1  # a log axis has no place for slopes of 0
     figure = Figure(figsize=(7.2 if panels == 1 else 11.5, 4.9))
     panel = figure.subplots(1, panels, squeeze=False, gridspec_kw={"wspace": 0.27})[0]
     series = style_series(rows, x)
@@ -173,13 +175,15 @@ def draw_metric(metric, rows, x, fixed, experiments):
     elif metric == "logit_sd":
         if x == "d" and rows["d"].nunique() > 1 and set(rows["scaling"]) <= set(STYLES):
             draw_powers(first, sorted(rows["d"].unique()))
-        set_log_y(first)
+        if rows["estimate"].max() > 0:
+            set_log_y(first)
     elif metric == "slope":
         first.set_ylim(0, 0.28)
         limit = "at most 1/4"
         first.axhline(0.25, **GUIDE)
-        set_log_y(last)
-        last.set_ylabel("the same on a log axis")
+        if any_slope:
+            set_log_y(last)
+            last.set_ylabel("the same on a log axis")
     elif metric == "top_weight":
         if rows["estimate"].max() > 100 * rows["estimate"].min() > 0:
             set_log_y(first)
@@ -197,9 +201,44 @@ def draw_metric(metric, rows, x, fixed, experiments):
     return figure
 
 
-def draw_histograms(metric, frame, fixed):
-    """The distribution of one metric: a panel for each scaling and d, each with its own axes."""
+def tell_of_bins(bins):
+    """Lines of text about the values of one panel that have no place on its axis."""
+    if bins.empty:
+        return []
+    total = bins["count"].sum()
+    if total == 0:
+        return ["no finite value"]
+    ends = bins[bins["density"].isna()]
+    lower, higher = ends["bin_low"].isna(), ends["bin_high"].isna()
+    places = [(lower, "lower"), (higher, "higher")]
+    places += [(ends["bin_low"] == at, f"at {at:.6g}")  # a bin without a width
+               for at in ends.loc[~lower & ~higher, "bin_low"]]
+    counts = [(ends.loc[chosen, "count"].sum(), words) for chosen, words in places]
+    return [f"{count:,.0f} of {total:,.0f} {words}" for count, words in counts if count]
+
+
+def draw_bins(axes, bins, colour):
+    """The bars of one panel; without an axis where there is none, since all values are the same or
+    none is finite."""
     from matplotlib import ticker
+
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.grid(False)
+    shown = bins[bins["density"].notna()]
+    if shown.empty:
+        axes.set_xticks([])
+        return
+    axes.stairs(shown["density"], [*shown["bin_low"], shown["bin_high"].iloc[-1]], color=colour,
+                fill=True, alpha=0.85)
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(3))
+    axes.tick_params(labelsize=TEXT_SIZE - 2)
+
+
+def draw_histograms(metric, frame, fixed):
+    """The distribution of one metric: a panel for each scaling and d, each with its own axes. What
+    lies beyond the axis is told in words above the panel."""
     from matplotlib.figure import Figure
 
     sizes = list(frame["d"].unique())
@@ -208,29 +247,30 @@ def draw_histograms(metric, frame, fixed):
     curves = style_series(frame, "d")
     figure = Figure(figsize=(2.3 * len(sizes) + 1.2, 1.9 * len(curves) + 1))
     grid = figure.subplots(len(curves), len(sizes), squeeze=False,
-                           gridspec_kw={"wspace": 0.22, "hspace": 0.45})
+                           gridspec_kw={"wspace": 0.22, "hspace": 0.5})
+    most_lines = 0  # above a panel of the first row
     for line, (label, colour, _, rows) in zip(grid, curves):
         for axes, d in zip(line, sizes):
             bins = rows[(rows["d"] == d) | (rows["d"].isna() & (d != d))].sort_values("bin_low")
-            axes.set_yticks([])
-            axes.spines["left"].set_visible(False)
-            axes.grid(False)
-            if bins.empty:
-                continue
-            edges = [*bins["bin_low"], bins["bin_high"].iloc[-1]]
-            axes.stairs(bins["density"], edges, color=colour, fill=True, alpha=0.85)
-            axes.set_ylim(bottom=0)
-            axes.xaxis.set_major_locator(ticker.MaxNLocator(3))
-            axes.tick_params(labelsize=TEXT_SIZE - 2)
+            draw_bins(axes, bins, colour)
+            words = tell_of_bins(bins)
+            axes.annotate("\n".join(words), (0.5, 1), xytext=(0, 2), size=TEXT_SIZE - 3,
+                          xycoords="axes fraction", textcoords="offset points", ha="center",
+                          va="bottom", color=GRAY)
+            if axes in grid[0]:
+                most_lines = max(most_lines, len(words))
         line[0].set_ylabel(label, color=darker(colour))
+    shift = most_lines * (TEXT_SIZE - 1)
     for axes, d in zip(grid[0], sizes):
-        axes.set_title(f"d = {d:,.0f}" if d == d else "given", size=TEXT_SIZE, color=GRAY)
-    words = METRIC_WORDS.get(metric, (metric,))[0]
+        axes.set_title(f"d = {d:,.0f}" if d == d else "given", size=TEXT_SIZE, color=GRAY,
+                       pad=6 + shift)
+    words = METRIC_WORDS.get(metric, (metric.replace("_", " "),))[0]
     if metric in ("slope", "score_slope"):
         words = f"log10 of the {words}"
-    facts = "".join(f", {format_value(value)}" for value in fixed.values())
-    grid[0][0].annotate(f"How often: {words}{facts}", (0, 1), xytext=(0, 30), size=TEXT_SIZE + 4,
-                        xycoords="axes fraction", textcoords="offset points", weight="bold")
+    facts = "".join(f", {tell_fact(name, value)}" for name, value in fixed.items())
+    grid[0][0].annotate(f"How often: {words}{facts}", (0, 1), xytext=(0, 30 + shift),
+                        size=TEXT_SIZE + 4, xycoords="axes fraction",
+                        textcoords="offset points", weight="bold")
     return figure
 
 
@@ -310,6 +350,8 @@ def main():
         "asked for)"))
     parser.add_argument("--pdf", action="store_true", help="write a PDF of each picture as well")
     arguments = parser.parse_args()
+    # Where the home cannot be written to, matplotlib uses a temporary folder; no need to say so.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib
         import pandas  # noqa: F401

@@ -44,6 +44,13 @@ def choose_shows(metric, series):
     return shows | {"band"} if shows and len(series) <= 4 and metric != "slope" else shows
 
 
+def tell_fact(name, value):
+    """What all points of a picture have in common, as its title says it."""
+    if name == "keys":
+        return f"{value:,.0f} key" + ("s" if value > 1 else "")
+    return f"d = {value:,.0f}" if name == "d" else format_value(value)
+
+
 def write_title(axes, title, rows, fixed, masked):
     """The title, and below it the facts of all points; `masked`: some queries see fewer keys."""
     queries = sorted(rows["queries"].unique())

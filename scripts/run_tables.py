@@ -6,7 +6,7 @@ Knows the columns, and nothing of colours or figures.
 KEY_TEXTS = ["experiment", "entries", "scaling", "metric"]
 KEY_NUMBERS = ["entries_value", "d", "keys", "scaling_value"]
 ESTIMATE_NUMBERS = ["queries", "estimate", "ci_low", "ci_high", "q05", "median", "q95", "reference"]
-BIN_NUMBERS = ["bin_low", "bin_high", "density"]
+BIN_NUMBERS = ["bin_low", "bin_high", "count", "density"]
 
 
 class RunError(Exception):
@@ -28,8 +28,6 @@ def read_csv(path, texts, numbers):
                                 float_precision="round_trip")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
         raise RunError(f"cannot read {path}: {str(error).splitlines()[0]}") from error
-    if frame.empty:
-        raise RunError(f"{path} holds no lines")
     return frame
 
 
@@ -39,9 +37,17 @@ def read_summary(folder):
         raise RunError(f"there is no folder {folder}")
     path = folder / "summary.csv"
     if not path.exists():
+        runs = sorted(run.parent for run in folder.glob("*/summary.csv"))
+        if runs:
+            raise RunError(f"{folder} is no run, but holds runs; draw one of them, "
+                           f"such as {runs[0]}")
         raise RunError(f"{path} is missing: the run has not finished. "
                        f"`attnscale run CONFIG --out {folder}` finishes it")
-    return read_csv(path, KEY_TEXTS, KEY_NUMBERS + ESTIMATE_NUMBERS)
+    frame = read_csv(path, KEY_TEXTS, KEY_NUMBERS + ESTIMATE_NUMBERS)
+    if frame.empty:
+        raise RunError(f"{path} holds no lines: the config asks for no metrics, "
+                       "so there is nothing to draw")
+    return frame
 
 
 def read_histogram(folder):

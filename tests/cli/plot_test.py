@@ -5,6 +5,7 @@ The fixture's means are exact values by quadrature; its intervals and quantiles 
 
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -19,9 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURE = ROOT / "tests" / "fixtures" / "plot"
 
 
-def plot(folder, *options):
+def plot(folder, *options, **environment):
     return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "plot.py", folder, *options],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env=os.environ | environment)
+
+
+def corners(path):
+    """The points of an SVG path of straight lines."""
+    return [tuple(map(float, point)) for point in re.findall(r"([-\d.]+) ([-\d.]+)", path)]
 
 
 class PlotTest(unittest.TestCase):
@@ -285,6 +291,76 @@ class PlotTest(unittest.TestCase):
         plot(self.run_folder, "--metric", "top_weight")
         self.assertNotIn("<!-- 0.0 -->", picture.read_text())
         self.assertIn("<!-- 0.01 -->", picture.read_text())
+
+    def test_error_bars_reach_from_end_to_end_of_their_interval(self):
+        lines = (self.run_folder / "summary.csv").read_text().splitlines()
+        header = lines[0].split(",")
+
+        def widen(line):
+            cells = dict(zip(header, line.split(",")))
+            if (cells["d"], cells["scaling"], cells["metric"]) == ("64", "div_d", "top_weight"):
+                cells.update(estimate="0.5", ci_low="0.3", ci_high="0.6")
+            return ",".join(cells.values())
+
+        self.edit_summary(lambda _: "\n".join([lines[0], *map(widen, lines[1:])]) + "\n")
+        plot(self.run_folder, "--metric", "top_weight")
+        picture = (self.run_folder / "figures" / "top_weight.svg").read_text()
+        # div_d's colour; the longest of its bars is the one that is 0.3 long.
+        bars = [corners(path) for path in re.findall(
+            r'<path d="(M [-\d. ]+L [-\d. ]+)"[^>]*stroke: #009e73', picture.replace("\n", " "))]
+        (x, low), (_, high) = max((bar for bar in bars if bar[0][0] == bar[1][0]),
+                                  key=lambda bar: abs(bar[0][1] - bar[1][1]))
+        marks = [float(y) for mark_x, y in re.findall(
+            r'<use xlink:href="#\w+" x="([\d.]+)" y="([\d.]+)" style="fill: #009e73', picture)
+            if abs(float(mark_x) - x) < 0.01]
+        middle = min(marks, key=lambda y: abs(y - (low + 2 * high) / 3))
+        self.assertAlmostEqual((low - middle) / (middle - high), 2, 3)  # 0.5 - 0.3 to 0.6 - 0.5
+
+    def test_guide_lines_are_the_powers_they_are_named_after(self):
+        plot(self.run_folder, "--metric", "logit_sd")
+        picture = (self.run_folder / "figures" / "logit_sd.svg").read_text().replace("\n", " ")
+
+        def slope(points):
+            (x, y), (end_x, end_y) = points[0], points[-1]
+            return (end_y - y) / (end_x - x)
+
+        guides = [slope(corners(path)) for path in re.findall(
+            r'<path d="(M [-\d. ]+L [-\d. ]+)"[^>]*style="fill: none; stroke-dasharray: [^"]*'
+            r'stroke: #666666', picture)]
+        rising = slope(corners(re.search(  # of the spread of q.k, which is sqrt(d)
+            r'<path d="(M [-\d. ]+(?:L [-\d. ]+){4})"[^>]*stroke: #d55e00', picture)[1]))
+        # Both axes are logarithmic: the powers 1/2, 0 and -1/2 are straight lines.
+        for guide, power in zip(guides, (0.5, 0, -0.5), strict=True):
+            self.assertAlmostEqual(guide, rising * power / 0.5, 4)
+
+    def test_what_lies_beyond_the_ends_of_a_histogram_is_told_in_words(self):
+        key = "fixture,0,softmax,normal,,"
+        header = "run,seed,experiment,entries,entries_value,d,keys,scaling,scaling_value,metric,"
+        (self.run_folder / "histogram.csv").write_text("\n".join([
+            header + "bin_low,bin_high,count,density",
+            key + "4,8,none,,slope,,-20,648,",
+            key + "4,8,none,,slope,-20,-10,9000,0.09",
+            key + "4,8,none,,slope,-10,0,350,0.0035",
+            key + "4,8,none,,slope,0,,2,",
+            key + "16,8,none,,slope,0,0,10000,",  # all values are the same
+            key + "4,8,half,,slope,,-20,0,",  # no value is finite
+            key + "4,8,half,,slope,-20,0,0,",
+            key + "16,8,half,,slope,,-20,10000,",
+            key + "16,8,half,,slope,-20,0,0,0"]) + "\n")
+        answer = plot(self.run_folder, "--metric", "slope")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        picture = self.pictures()["histogram_slope.svg"].decode()
+        for words in ("648 of 10,000 lower", "2 of 10,000 higher", "10,000 of 10,000 at 0",
+                      "no finite value", "10,000 of 10,000 lower"):
+            self.assertEqual(picture.count(f"<!-- {words} -->"), 1, words)
+
+    def test_a_home_that_cannot_be_written_to_is_no_matter(self):
+        answer = plot(self.run_folder, "--metric", "slope", HOME="/dev/null/home")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_a_folder_of_runs_is_no_unfinished_run(self):
+        self.expect_error(plot(self.run_folder.parent), "is no run, but holds runs",
+                          str(self.run_folder))
 
     def test_an_unknown_metric_is_answered_with_those_there_are(self):
         self.expect_error(plot(self.run_folder, "--metric", "entropie"), "entropie",
