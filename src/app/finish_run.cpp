@@ -30,7 +30,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 }
 
 // What must make its reader doubt the run, a sentence each.
-std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
+std::vector<std::string> alarms_of(const Plan& plan, const ReferenceCheck& check) {
   std::vector<std::string> alarms;
   for (const Experiment& experiment : plan.config.experiments) {
     for (const std::int64_t d : experiment.d) {
@@ -49,7 +49,7 @@ std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
 }
 
 // What rare large scores decide that the run has hardly seen; there is some.
-std::string misjudged_sentence(const LineCheck& check) {
+std::string misjudged_sentence(const ReferenceCheck& check) {
   const CheckedLine& line = *check.most_misjudged;
   const bool one = check.misjudged == 1;
   return fmt::format(
@@ -65,7 +65,7 @@ struct MissedTargets {
   int lines = 0;
   std::string first;
 
-  void look_at(const Experiment& experiment, const std::vector<ResultRow>& rows) {
+  void add(const Experiment& experiment, const std::vector<ResultRow>& rows) {
     for (const ResultRow& row : rows) {
       if (misses_target(experiment, row) && lines++ == 0) {
         first = fmt::format("{} of {} at d={} keys={} under {}", row.metric, row.key.experiment,
@@ -115,7 +115,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
                                         const StopSignal& stop) {
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
-  CarriedMeans carried;
+  FragileMeans fragile;
   MissedTargets missed;
   Results results;
   std::size_t cell = 0;
@@ -125,16 +125,15 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
       if (!measure_given_into(results, plan.config, experiment, stop)) return std::nullopt;
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
-      std::vector<ResultRow> rows =
-          estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact);
+      std::vector<ResultRow> rows = estimate_cell(plan, plan.cells[cell], tallies[cell], exact);
       mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
-      missed.look_at(experiment, rows);
-      carried.look_at(experiment, rows, tallies[cell].counts);
+      missed.add(experiment, rows);
+      fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
-      append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
+      append(results.contrasts, contrast_cell(plan, plan.cells[cell], tallies[cell]));
       append(results.histogram,
-             histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
-      auto samples = sample_cell(plan.config, plan.cells[cell], stop);
+             histogram_cell(plan, plan.cells[cell], tallies[cell].counts.histograms));
+      auto samples = sample_cell(plan, plan.cells[cell], stop);
       if (!samples || (stop && stop())) return std::nullopt;
       append(results.samples, std::move(*samples));
     }
@@ -142,8 +141,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   results.crossings = find_crossings(results.rows);
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
-  append(warnings, carried.warnings());
-  const LineCheck check = check_lines(plan, results.rows);
+  append(warnings, fragile.warnings());
+  const ReferenceCheck check = check_estimates(plan, results.rows);
   if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
   append(warnings, alarms_of(plan, check));
   if (missed.lines == 0) return FinishedRun{std::move(results), std::move(warnings)};

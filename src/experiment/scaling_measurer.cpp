@@ -11,11 +11,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// True where running sums of a softmax in float64 say what the weights are.
-bool is_plain_softmax(const WeightRule& rule) {
-  return rule.precision == Precision::kFloat64 && rule.normaliser.kind != NormaliserKind::kSigmoid;
-}
-
 double sink_logit(const Normaliser& normaliser) {
   return normaliser.kind == NormaliserKind::kSink ? normaliser.bias
                                                   : -std::numeric_limits<double>::infinity();
@@ -23,43 +18,15 @@ double sink_logit(const Normaliser& normaliser) {
 
 }  // namespace
 
-std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
-  std::vector<const MetricRow*> metrics;
-  std::copy_if(experiment.metrics.begin(), experiment.metrics.end(), std::back_inserter(metrics),
-               [](const MetricRow* row) { return row->kind == MetricKind::kPerQuery; });
-  return metrics;
-}
-
-int logit_powers(const Experiment& experiment) {
-  int powers = 0;
-  for (const MetricRow* row : experiment.metrics) {
-    if (row->kind == MetricKind::kPerQuery) continue;
-    powers = std::max(powers, row->kind == MetricKind::kLogitKurtosis ? 4 : 2);
-  }
-  return powers;
-}
-
-bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule) {
-  if (metric.kind != MetricKind::kPerQuery) return false;
-  return !is_plain_softmax(rule.weights) || !(metric.measure || metric.measure_aligned);
-}
-
-bool needs_all_logits(const Experiment& experiment) {
-  return std::ranges::any_of(experiment.scalings, [&](const Scaling& scaling) {
-    return std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
-      return needs_all_logits(*metric, scaling.rule);
-    });
-  });
-}
-
 ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
                                  const ScalingRule& rule)
     : rule_(rule),
       size_{draw.d, draw.keys},
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
-      powers_(attnscale::logit_powers(experiment)),
-      centre_(logit_centre(rule, draw)) {
+      powers_(logit_powers(experiment)),
+      centre_(logit_centre(rule, draw)),
+      hidden_overflows_(rule) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
@@ -71,13 +38,12 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     softmax_.start(tile.queries, level_);
     aligned_.start(tile.queries, SoftmaxLevel::kWeights);
     power_sums_.start(tile.queries, powers_);
-    hidden_overflows_.assign(may_hide_overflow(rule_) ? static_cast<std::size_t>(tile.queries) : 0,
-                             false);
+    hidden_overflows_.start(tile.queries);
   }
-  if (may_hide_overflow(rule_)) note_hidden_overflows(tile);
+  const Scores scores{tile.scores, tile.squared_query_norms, tile.squared_key_norms};
+  hidden_overflows_.add(size_, scores, tile.stride());
   logits_.resize(tile.scores.size());
-  apply_scaling(rule_, size_, {tile.scores, tile.squared_query_norms, tile.squared_key_norms},
-                logits_);
+  apply_scaling(rule_, size_, scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
@@ -111,22 +77,8 @@ void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& co
   }
 }
 
-// Logits before the soft-cap bends them, which would show what it hides.
-void ScalingMeasurer::note_hidden_overflows(const ScoreTile& tile) {
-  uncapped_.resize(tile.scores.size());
-  apply_scaling(uncapped(rule_), size_,
-                {tile.scores, tile.squared_query_norms, tile.squared_key_norms}, uncapped_);
-  const auto stride = static_cast<std::size_t>(padded(tile.queries));
-  for (std::size_t start = 0; start < uncapped_.size(); start += stride) {
-    for (std::size_t query = 0; query < hidden_overflows_.size(); ++query) {
-      if (!std::isfinite(uncapped_[start + query])) hidden_overflows_[query] = true;
-    }
-  }
-}
-
 bool ScalingMeasurer::overflowed(std::int64_t query) const {
-  return !is_finite(softmax_.query(query)) ||
-         (!hidden_overflows_.empty() && hidden_overflows_[static_cast<std::size_t>(query)]);
+  return !is_finite(softmax_.query(query)) || hidden_overflows_.of(query);
 }
 
 // One context for all queries, or one for each where a soft-cap makes them differ.

@@ -9,26 +9,12 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/hidden_overflows.h"
 #include "numerics/power_sums.h"
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
 
 namespace attnscale {
-
-/// The per-query metrics of an experiment, in the order it names them.
-std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
-
-/// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
-int logit_powers(const Experiment& experiment);
-
-/// True where the metric needs all logits of a query under that rule.
-bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule);
-
-/// The same for any metric and scaling of the experiment.
-bool needs_all_logits(const Experiment& experiment);
-
-/// Keys of a query whose logits are held at once: 8 MB for a group of the fewest queries.
-inline constexpr std::int64_t kMostKeysHeld = std::int64_t{1} << 17;
 
 /// Where the numbers of a group of queries go: columns of its length, the block's part of it.
 struct GroupColumns {
@@ -54,7 +40,6 @@ class ScalingMeasurer {
   void measure_group(const Scores& scores, const GroupColumns& columns);
 
  private:
-  void note_hidden_overflows(const ScoreTile& tile);
   void fill_contexts();
   bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
@@ -73,8 +58,7 @@ class ScalingMeasurer {
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
   PowerSums power_sums_;
-  std::vector<double> uncapped_;
-  std::vector<bool> hidden_overflows_;  ///< of each query, where a soft-cap may hide them
+  HiddenOverflows hidden_overflows_;
   std::vector<QueryContext> contexts_;
   std::vector<double> query_scores_;
   std::vector<double> query_key_norms_;

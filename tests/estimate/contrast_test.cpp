@@ -12,9 +12,9 @@ namespace attnscale {
 namespace {
 
 std::vector<ContrastRow> contrasts_of(const Experiment& experiment) {
-  const Config config = config_of(experiment);
-  const Cell cell = make_plan(config).cells.front();
-  return contrast_cell(config, cell, measure_cell(config, cell));
+  const Plan plan = plan_of(experiment);
+  const Cell& cell = plan.cells.front();
+  return contrast_cell(plan, cell, measure_cell(plan, cell));
 }
 
 // The contrast of one metric whose values under two scalings are given.
@@ -24,13 +24,13 @@ ContrastRow contrast_of_values(const std::string& metric, const std::vector<doub
   experiment.scalings.resize(2);
   experiment.metrics = metric_rows({metric});
   if (law) experiment.entries[0].queries = *law;
-  const Config config = config_of(experiment);
+  const Plan plan = plan_of(experiment);
   BlockValues block;
   block.queries = std::ssize(own);
   block.metrics = {{baseline}, {own}};
   block.complements = {{{}}, {{}}};
   block.logit_powers = {{}, {}};
-  return contrast_cell(config, make_plan(config).cells.front(), {moments_of(block), {}}).front();
+  return contrast_cell(plan, plan.cells.front(), {moments_of(block), {}}).front();
 }
 
 TEST(Contrast, IsEveryScalingLessTheFirst) {
@@ -50,6 +50,13 @@ TEST(Contrast, IsEveryScalingLessTheFirst) {
         *row_of(summary, scaling, metric).estimate - *row_of(summary, "none", metric).estimate;
     EXPECT_NEAR(*rows[i].estimate, difference, 1e-13);
   }
+}
+
+TEST(Contrast, OfOneQueryHasNoError) {
+  const ContrastRow row = contrast_of_values("slope", {0.25}, {0.75});
+  EXPECT_EQ(row.estimate, 0.5);
+  EXPECT_EQ(row.std_error, std::nullopt);
+  EXPECT_EQ(row.ci_low, std::nullopt);
 }
 
 TEST(Contrast, OneScalingHasNone) {
@@ -115,7 +122,7 @@ TEST(Contrast, OfSpreadsUsesThatLogitsShareTheirScores) {
     const ResultRow& score = row_of(summary, "none", rows[i].metric);
     EXPECT_NEAR(*rows[i].estimate, -0.75 * *score.estimate, 1e-12);
     EXPECT_NEAR(*rows[i].std_error, 0.75 * *score.std_error, 1e-9 * *score.std_error);
-    EXPECT_NEAR(*rows[i].ci_high - *rows[i].ci_low, 2 * student_quantile(300) * *rows[i].std_error,
+    EXPECT_NEAR(*rows[i].ci_high - *rows[i].ci_low, 2 * student_reach(300) * *rows[i].std_error,
                 1e-9);
   }
 }

@@ -28,13 +28,18 @@ Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
   return moments_of(spans);
 }
 
+// Of powers about `centre`.
+Estimate estimate_of(std::string_view metric, const Moments& powers, double centre = 0) {
+  return logit_statistic(*find_metric(metric), powers, {0, centre});
+}
+
 // A tally of one cell with one scaling and one metric of these values.
 ResultRow row_of_values(const std::string& metric, const std::vector<double>& values,
                         const std::vector<double>& complements = {}) {
   Experiment experiment = drawn_experiment("direct", 4, 8, std::ssize(values));
   experiment.scalings.resize(1);
   experiment.metrics = metric_rows({metric});
-  const Config config = config_of(experiment);
+  const Plan plan = plan_of(experiment);
   BlockValues block;
   block.queries = std::ssize(values);
   block.metrics = {{values}};
@@ -42,20 +47,21 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
   block.logit_powers = {{}};
   CellTally tally{moments_of(block), {}};
   tally.counts.add(block);
-  ExactValues exact(config.reference);
-  return estimate_cell(config, make_plan(config).cells.front(), tally, exact).front();
+  ExactValues exact(plan.config.reference);
+  return estimate_cell(plan, plan.cells.front(), tally, exact).front();
 }
 
 TEST(LogitSd, WithOneKeyIsTheUsualOneWithDivisorNMinusOne) {
   // {1, 2, 3, 6}: variance 14/3.
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{1}, {2}, {3}, {6}}, 2), 0).value, std::sqrt(14.0 / 3));
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{-1}, {1}}, 2), 0).value, std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{1}, {2}, {3}, {6}}, 2)).value,
+                   std::sqrt(14.0 / 3));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{-1}, {1}}, 2)).value, std::sqrt(2.0));
 }
 
 TEST(LogitSd, WithManyKeysAddsTheSpreadWithinAndBetweenQueries) {
   // Means 1 and 3, each with logits one to either side: mean square 6, mean 2, and the mean's own
   // variance 2 / 2 that its square overestimates by: 6 - 4 + 1.
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{0, 2}, {2, 4}}, 2), 0).value, std::sqrt(3.0));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{0, 2}, {2, 4}}, 2)).value, std::sqrt(3.0));
 }
 
 TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
@@ -66,28 +72,30 @@ TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
                                     {-std::sqrt(2.0), std::sqrt(2.0)},
                                     {-std::sqrt(6.0), std::sqrt(6.0)}},
                                    2);
-  const Estimate sd = logit_sd(powers, 0);
+  const Estimate sd = estimate_of("logit_sd", powers);
   EXPECT_NEAR(sd.value, std::sqrt(4 + (2.0 / 3) / 4), 1e-14);
   EXPECT_NEAR(sd.std_error, std::sqrt(8.0 / 3 / 4) / (2 * sd.value), 1e-14);
 }
 
 TEST(LogitMean, HasTheStandardErrorOfAMeanOverQueries) {
-  const Estimate mean = logit_mean(powers_of({{0, 2}, {2, 2}, {3, 3}, {6, 6}}, 2), 0, 100);
+  const Estimate mean =
+      estimate_of("logit_mean", powers_of({{0, 2}, {2, 2}, {3, 3}, {6, 6}}, 2), 100);
   EXPECT_DOUBLE_EQ(mean.value, 103);
   EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
 }
 
 // {1, -1, 2} 10^100: variance 7/3 10^200, whatever became of the fourth powers.
 TEST(LogitMean, HasItWhereHigherPowersOverflow) {
-  const Estimate mean = logit_mean(powers_of({{1e100}, {-1e100}, {2e100}}, 4), 0, 0);
+  const Estimate mean = estimate_of("logit_mean", powers_of({{1e100}, {-1e100}, {2e100}}, 4));
   EXPECT_NEAR(mean.std_error, std::sqrt(7.0 / 9) * 1e100, 1e86);
 }
 
 TEST(LogitKurtosis, IsTheFourthCentralPowerOverTheSquaredVariance) {
   // {1, 2, 3, 6}: deviations -2 -1 0 3, m2 = 14 / 4, m4 = 98 / 4.
   const double expected = 98.0 / 4 / std::pow(14.0 / 4, 2);
-  EXPECT_NEAR(logit_kurtosis(powers_of({{1}, {2}, {3}, {6}}, 4), 0).value, expected, 1e-13);
-  EXPECT_NEAR(logit_kurtosis(powers_of({{1, 2}, {3, 6}}, 4), 0).value, expected, 1e-13);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of({{1}, {2}, {3}, {6}}, 4)).value, expected,
+              1e-13);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of({{1, 2}, {3, 6}}, 4)).value, expected, 1e-13);
 }
 
 TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
@@ -123,15 +131,29 @@ TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
   }
   // n / (n - 1): the covariances are the unbiased ones.
   const auto expected = static_cast<double>(std::sqrt(squares * 5 / 4));
-  EXPECT_NEAR(logit_kurtosis(powers_of(queries, 4), 0).std_error, expected, 1e-7 * expected);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of(queries, 4)).std_error, expected,
+              1e-7 * expected);
 }
 
-TEST(StudentQuantile, IsThePublishedOne) {
-  EXPECT_NEAR(student_quantile(2), 12.706, 5e-4);
-  EXPECT_NEAR(student_quantile(3), 4.303, 5e-4);
-  EXPECT_NEAR(student_quantile(11), 2.228, 5e-4);
-  EXPECT_NEAR(student_quantile(100), 1.984, 5e-4);
-  EXPECT_NEAR(student_quantile(1000000000), 1.959964, 1e-6);
+// {1, 2, 3, 6}: variance 14/3.
+TEST(MeanEstimate, IsAMeanWithItsStandardErrorOverQueries) {
+  const Estimate mean = mean_estimate(powers_of({{1}, {2}, {3}, {6}}, 1), 0);
+  EXPECT_DOUBLE_EQ(mean.value, 3);
+  EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
+}
+
+TEST(MeanEstimate, OfOneQueryHasNoStandardError) {
+  const Estimate mean = mean_estimate(powers_of({{5}}, 1), 0);
+  EXPECT_EQ(mean.value, 5);
+  EXPECT_TRUE(std::isnan(mean.std_error));
+}
+
+TEST(StudentReach, IsThePublishedQuantile) {
+  EXPECT_NEAR(student_reach(2), 12.706, 5e-4);
+  EXPECT_NEAR(student_reach(3), 4.303, 5e-4);
+  EXPECT_NEAR(student_reach(11), 2.228, 5e-4);
+  EXPECT_NEAR(student_reach(100), 1.984, 5e-4);
+  EXPECT_NEAR(student_reach(1000000000), 1.959964, 1e-6);
 }
 
 // P(at least `counted` of n) where each counts with probability p.
@@ -259,12 +281,12 @@ TEST(EstimateCell, HasNoErrorBarWhereTheLawHasTooFewMoments) {
   heavy.moments_below = [](std::span<const double>) { return 5.0; };
   Experiment experiment = drawn_experiment("direct", 16, 8, 100);
   experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
-  const Config config = config_of(experiment);
-  Cell cell = make_plan(config).cells.front();
-  const CellTally tally = measure_cell(config, cell);
+  const Plan plan = plan_of(experiment);
+  Cell cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
   cell.draw.entries.keys.row = &heavy;
-  ExactValues exact(config.reference);
-  for (const ResultRow& row : estimate_cell(config, cell, tally, exact)) {
+  ExactValues exact(plan.config.reference);
+  for (const ResultRow& row : estimate_cell(plan, cell, tally, exact)) {
     SCOPED_TRACE(row.metric);
     EXPECT_TRUE(row.estimate);
     EXPECT_EQ(row.status, "ok");

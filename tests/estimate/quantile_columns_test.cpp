@@ -28,11 +28,10 @@ class MeasuredQueries {
     Experiment experiment = drawn_experiment("direct", 64, 8, queries);
     experiment.scalings.resize(2);
     experiment.metrics = metric_rows(kPerQuery);
-    experiment.histogram = {"top_weight", "slope", "entropy", "margin"};
-    config = config_of(experiment);
-    cell = make_plan(config).cells.front();
-    for (std::int64_t block = 0; block < cell.blocks; ++block) {
-      blocks.push_back(*measure_block(config.experiments[0], cell, config.seed, block));
+    experiment.histogram = histogram_quantities({"top_weight", "slope", "entropy", "margin"});
+    plan = plan_of(experiment);
+    for (std::int64_t block = 0; block < cell().blocks; ++block) {
+      blocks.push_back(*measure_block(experiment, cell(), plan.config.seed, block));
     }
   }
 
@@ -68,8 +67,9 @@ class MeasuredQueries {
     return counts;
   }
 
-  Config config;
-  Cell cell;
+  const Cell& cell() const { return plan.cells.front(); }
+
+  Plan plan;
   std::vector<BlockValues> blocks;
 };
 
@@ -85,7 +85,7 @@ void expect_quantiles(const MeasuredQueries& measured) {
   }
   tally.moments = tree.fold();
   ExactValues off(ReferenceMode::kOff);
-  const auto rows = estimate_cell(measured.config, measured.cell, tally, off);
+  const auto rows = estimate_cell(measured.plan, measured.cell(), tally, off);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ResultRow& row = rows[i];
     SCOPED_TRACE(row.key.scaling + " " + row.metric);
@@ -116,7 +116,7 @@ void expect_same_whatever_the_order(const MeasuredQueries& measured) {
 // lost.
 void expect_histograms(const MeasuredQueries& measured) {
   const auto lines =
-      histogram_cell(measured.config, measured.cell, measured.merged_in_pairs().histograms);
+      histogram_cell(measured.plan, measured.cell(), measured.merged_in_pairs().histograms);
   std::map<std::pair<std::string, std::string>, std::int64_t> totals;
   std::map<std::pair<std::string, std::string>, std::vector<double>> sorted;
   for (const HistogramRow& line : lines) {
@@ -144,7 +144,7 @@ void expect_histograms(const MeasuredQueries& measured) {
     totals[quantity] += line.count;
   }
   EXPECT_EQ(totals.size(), 8U);
-  for (const auto& [key, total] : totals) EXPECT_EQ(total, measured.cell.queries) << key.second;
+  for (const auto& [key, total] : totals) EXPECT_EQ(total, measured.cell().queries) << key.second;
 }
 
 TEST(QuantileColumns, AreWithinTheirGuarantee) {
