@@ -70,7 +70,8 @@ def kernel_rates():
     """Name -> items a second of processor time, of each benchmark."""
     answer = subprocess.run([BUILD / "attnscale_benchmarks", "--benchmark_format=json",
                              "--benchmark_min_time=0.05"], check=True, capture_output=True)
-    return {line["name"]: line["items_per_second"] for line in json.loads(answer.stdout)["benchmarks"]}
+    lines = json.loads(answer.stdout)["benchmarks"]
+    return {line["name"]: line["items_per_second"] for line in lines}
 
 
 def write_csv(path, header, values):
@@ -96,7 +97,8 @@ def print_rates(rates):
     print("\nOn one core: million a second of processor time, and nanoseconds each")
     for name, values in rates.items():
         nanoseconds = f"{1e9 / statistics.median(values):.2f}"
-        print(f"  {name:36} {spread([value / 1e6 for value in values], number):32} {nanoseconds:>10}")
+        millions = spread([value / 1e6 for value in values], number)
+        print(f"  {name:36} {millions:32} {nanoseconds:>10}")
     print("\nRatios of rates")
     for first, second in RATE_RATIOS:
         if first in rates and second in rates:

@@ -7,8 +7,9 @@ usage() {
 usage: scripts/test.sh [CTEST_OPTION...]
 
 Installs what is missing, builds attnscale and its tests in build/ and runs
-them, two at a time (CTEST_PARALLEL_LEVEL says otherwise). Tests labelled slow
-run only where a label is asked for. Options go to ctest:
+them, two at a time (CTEST_PARALLEL_LEVEL says otherwise). Tests with a label
+(slow, tidy, arm, slurm, page, deb) run only where a label is asked for;
+scripts/check_all.sh runs them all. Options go to ctest:
 
   scripts/test.sh -R softmax     the tests whose name has softmax
   scripts/test.sh -L slow        the slow tests
@@ -18,7 +19,7 @@ With CI set in the environment, as CI services do, a compiler warning is an erro
 END
 }
 
-labels=(-LE slow)
+labels=(-LE '^(slow|tidy|arm|slurm|page|deb)$')
 for argument in "$@"; do
   case $argument in
     -h | --help)

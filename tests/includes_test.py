@@ -1,5 +1,6 @@
-"""The shape of the tree: which room may include which, that nothing includes in a circle, where third-party headers may stand, how
-long a file may be, and what lies at the top level."""
+"""The shape of the tree: which room may include which, that nothing includes in a circle, where
+third-party headers may stand, how long a file may be, what CMake lists, and what lies at the top
+level."""
 
 import re
 import subprocess
@@ -39,6 +40,7 @@ GENERATED = {"build_info.h": "app/version.cpp"}
 TOP_LEVEL = {"src", "configs", "scripts", "results", "tests", "CMakeLists.txt", "README.md",
              "CMakePresets.json", "LICENSE"}
 LONGEST_FILE = 400
+CMAKE_FILES = ["CMakeLists.txt", "src/CMakeLists.txt", "tests/CMakeLists.txt"]
 
 
 def tracked_files():
@@ -168,6 +170,23 @@ class TreeTest(unittest.TestCase):
                 if lines > LONGEST_FILE:
                     long.append(f"{path}: {lines} lines")
         self.assertEqual(long, [])
+
+    def test_cmake_lists_every_source_sorted_by_room(self):
+        rooms = list(DIRECTLY_BELOW)
+        for folder in ("src", "tests"):
+            text = (ROOT / folder / "CMakeLists.txt").read_text()
+            listed = [name for name in re.findall(r"^  (\w+/\w+\.cpp)$", text, re.M)]
+            with self.subTest(folder=folder):
+                self.assertEqual(listed, sorted(listed, key=lambda name: (
+                    rooms.index(room_of(name)), name)))
+                unlisted = [str(path) for path in tracked_files()
+                            if path.parts[0] == folder and path.suffix == ".cpp"
+                            and path.relative_to(folder).as_posix() not in text]
+                self.assertEqual(unlisted, [])
+
+    def test_cmake_has_three_files(self):
+        self.assertEqual([str(path) for path in tracked_files() if path.name == "CMakeLists.txt"],
+                         CMAKE_FILES)
 
     def test_the_top_level_is_the_designs(self):
         top = {path.parts[0] for path in tracked_files() if not path.parts[0].startswith(".")}

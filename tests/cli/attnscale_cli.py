@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("ATTNSCALE_BINARY", str(ROOT / "build" / "attnscale"))
 TRY_THIS = ROOT / "configs" / "try_this.json"
 
-# A drawn experiment under every kind of rule: presets, norms, a sink, sigmoids, emulated precisions,
-# and keys that are aligned with their query.
+# A drawn experiment under every kind of rule: presets, norms, a sink, sigmoids, emulated
+# precisions, and keys that are aligned with their query.
 RULES = {
     "name": "rules", "sampler": "vectors", "d": 8, "keys": 6, "queries": 20_000, "metrics": "all",
     "histogram": ["top_weight"],

@@ -299,7 +299,8 @@ class Batch(unittest.TestCase):
 
     def test_a_merge_that_slurm_refuses_is_told_with_the_job_that_runs(self):
         answer = call("slurm_array.sh", "--out", "o", self.config, 3, **self.stand_in(
-            "sbatch", "[[ $* != *--merge* ]] || { echo 'sbatch: error: no' >&2; exit 1; }\necho 17"))
+            "sbatch",
+            "[[ $* != *--merge* ]] || { echo 'sbatch: error: no' >&2; exit 1; }\necho 17"))
         self.assertEqual((answer.returncode, answer.stdout), (1, ""))
         self.assertIn("job 17 measures 3 shares", answer.stderr)
         self.assertIn("scripts/slurm_array.sh --merge o 3", answer.stderr)

@@ -19,7 +19,8 @@ PRINT_DOUBLES = sys.argv.pop(1)
 class CsvReaders(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.text = subprocess.run([PRINT_DOUBLES], check=True, capture_output=True, text=True).stdout
+        cls.text = subprocess.run([PRINT_DOUBLES], check=True, capture_output=True,
+                                  text=True).stdout
 
     def read(self, **options):
         table = pd.read_csv(io.StringIO(self.text), **options)

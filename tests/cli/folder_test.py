@@ -1,4 +1,5 @@
-"""Where a run's results go, what a second run in the same folder does, and what is told meanwhile."""
+"""Where a run's results go, what a second run in the same folder does, and what it says
+meanwhile."""
 
 import ctypes
 import json
@@ -168,7 +169,6 @@ class SecondRunTest(FolderTest):
             self.refuse("run", self.config, "--out", out, says=[says, "--force", "--out"])
             self.succeed("run", self.config, "--out", out, "--quiet", "--force")
             self.assertEqual(promised_bytes(self.folder / out), whole)
-
 
     def test_refuses_a_folder_with_files_that_nothing_says_the_run_of(self):
         mine = self.folder / "summary.csv"

@@ -263,7 +263,7 @@ class GivenFilesTest(CommandLineTest):
         self.assertIn("going on after", answer.stderr)
 
     def long_run(self):
-        """Arguments of a run of two files that takes seconds, and writes a checkpoint at no time."""
+        """Arguments of a run of two files that takes seconds and writes no checkpoint."""
         rows = np.ones((20000, 64), dtype="<f4")
         self.save(rows, rows, rows)
         members = {"queries": "q.npy", "keys": "k.npy"}

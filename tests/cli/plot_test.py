@@ -143,8 +143,8 @@ class PlotTest(unittest.TestCase):
     def test_a_law_without_a_value_has_none_in_the_name(self):
         def in_two_laws(text):
             header, *lines = text.splitlines()
-            return "\n".join([header, *lines, *(line.replace(",normal,,", ",student_t,5,")
-                                               for line in lines)]) + "\n"
+            others = [line.replace(",normal,,", ",student_t,5,") for line in lines]
+            return "\n".join([header, *lines, *others]) + "\n"
 
         self.edit_summary(in_two_laws)
         answer = plot(self.run_folder, "--metric", "top_weight")

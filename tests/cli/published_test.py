@@ -26,7 +26,8 @@ class PublishedTest(unittest.TestCase):
             self.assertIn(Path("summary.csv"), published)
             self.assertIn(Path("figures/top_weight.png"), published)
             for name in published:
-                self.assertEqual((folder / name).read_bytes(), (PUBLISHED / name).read_bytes(), name)
+                self.assertEqual((folder / name).read_bytes(), (PUBLISHED / name).read_bytes(),
+                                 name)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from attnscale_cli import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
-from includes_test import DIRECTLY_BELOW
+from includes_test import DIRECTLY_BELOW  # noqa: E402
 
 # Page -> its most lines and words.
 PAGES = {
@@ -229,8 +229,9 @@ class NamesTest(unittest.TestCase):
 
     def test_files_named_exist(self):
         for page in PAGES:
-            names = re.findall(r"(?<![\w./])(?:src|scripts|configs|tests|results/published)/[\w./-]*\w",
-                               text_of(page))
+            names = re.findall(
+                r"(?<![\w./])(?:src|scripts|configs|tests|results/published)/[\w./-]*\w",
+                text_of(page))
             for name in set(names):
                 with self.subTest(page=page, name=name):
                     self.assertTrue((ROOT / name).exists())

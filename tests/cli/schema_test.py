@@ -31,7 +31,8 @@ class SchemaTest(unittest.TestCase):
     def test_accepts_what_the_tool_accepts(self):
         for config in corpus("valid"):
             with self.subTest(config=config):
-                self.assertEqual([error.message for error in self.validator.iter_errors(config)], [])
+                errors = [error.message for error in self.validator.iter_errors(config)]
+                self.assertEqual(errors, [])
 
     def test_refuses_what_the_tool_refuses(self):
         for config in corpus("invalid"):

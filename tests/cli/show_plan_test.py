@@ -194,7 +194,8 @@ class ListsTest(CommandLineTest):
                 self.assertTrue(what == "scalings" or line[0] != " ", line)
                 self.assertTrue(line.isascii(), line)
         metrics = [line.split()[0] for line in self.succeed("list", "metrics").stdout.splitlines()]
-        samplers = [line.split()[0] for line in self.succeed("list", "samplers").stdout.splitlines()]
+        listed = self.succeed("list", "samplers").stdout.splitlines()
+        samplers = [line.split()[0] for line in listed]
         for sampler in samplers:
             config = self.write_config({"name": "a", "sampler": sampler, "experiments": [
                 {"d": 4, "keys": 2, "queries": 4, "metrics": metrics, "scalings": ["none"],

@@ -73,6 +73,7 @@ class Stop(CommandLineTest):
 
     def test_counts_hold_no_query_beyond_the_stop(self):
         self.run_code(MIXED, "counts")
+
         def place(line):
             return line["entries"], line["d"], line["keys"], line["scaling"]
         queries = {place(line): int(line["queries"])

@@ -79,9 +79,9 @@ class UsageTest(CommandLineTest):
         self.refuse("", says=['unknown command ""'])
 
     def test_options_are_never_guessed_from_an_abbreviation(self):
-        for wrong, right in [("--thr", "--threads"), ("--thread", "--threads"), ("--seeed", "--seed"),
-                             ("--prog=never", "--progress"), ("--fo", "--force"),
-                             ("--treads", "--threads"), ("--Out", "--out")]:
+        for wrong, right in [("--thr", "--threads"), ("--thread", "--threads"),
+                             ("--seeed", "--seed"), ("--prog=never", "--progress"),
+                             ("--fo", "--force"), ("--treads", "--threads"), ("--Out", "--out")]:
             says = [f'unknown option "{wrong.split("=")[0]}"']
             if len(wrong) > 4:
                 says.append(f'did you mean "{right}"?')
@@ -124,7 +124,8 @@ class UsageTest(CommandLineTest):
 
     def test_bad_values_are_refused_with_what_is_allowed(self):
         bad = {
-            "--threads": (["0", "-1", "1.5", "abc", "+2", " 2", "1e1", "99999", "0x2"], "1 to 1024"),
+            "--threads": (["0", "-1", "1.5", "abc", "+2", " 2", "1e1", "99999", "0x2"],
+                          "1 to 1024"),
             "--seed": (["9007199254740992", "-1", "1.5", "abc", "1e3", "99999999999999999999"],
                        "0 to 9007199254740991"),
             "--shard": (["0/3", "4/3", "a", "1", "1/", "/3", "1/2/3", "-1/3", "1/0", "1.5/3"],
