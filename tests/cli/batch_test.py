@@ -119,6 +119,8 @@ class Batch(unittest.TestCase):
         answer, runs = self.sweep(copy, "--vary", "seed", 0, "0")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual((len(runs), runs["folder"].nunique()), (4, 1))
+        listed = (self.folder / "out" / ".sweep" / "list").read_text()  # what parallel is given
+        self.assertEqual(len(listed.splitlines()), 1)
 
     def test_a_run_short_of_its_precision_is_told_by_status_and_exit_code(self):
         config = json.loads(self.config.read_text())
@@ -298,9 +300,8 @@ class Batch(unittest.TestCase):
         self.assertEqual(merge[-3:], ["--merge", "a b", "3"])
 
     def test_a_merge_that_slurm_refuses_is_told_with_the_job_that_runs(self):
-        answer = call("slurm_array.sh", "--out", "o", self.config, 3, **self.stand_in(
-            "sbatch",
-            "[[ $* != *--merge* ]] || { echo 'sbatch: error: no' >&2; exit 1; }\necho 17"))
+        environment = self.stand_in("sbatch", "[[ $* != *--merge* ]] || exit 1\necho 17")
+        answer = call("slurm_array.sh", "--out", "o", self.config, 3, **environment)
         self.assertEqual((answer.returncode, answer.stdout), (1, ""))
         self.assertIn("job 17 measures 3 shares", answer.stderr)
         self.assertIn("scripts/slurm_array.sh --merge o 3", answer.stderr)
