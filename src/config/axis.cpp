@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "config/members.h"
 #include "config/object_reader.h"
 #include "config/schema.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -60,10 +60,8 @@ double without_rounding(double sum, double size) {
   constexpr int kDigits = 15;
   if (sum == std::floor(sum)) return sum;
   if (std::abs(sum) < 1e-14 * size) return 0;
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), sum,
-                                 std::chars_format::scientific, kDigits - 1);
-  std::from_chars(text.data(), end.ptr, sum);
+  const std::string text = shortest(sum, kDigits);
+  std::from_chars(text.data(), text.data() + text.size(), sum);
   return sum;
 }
 
