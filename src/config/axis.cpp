@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "config/members.h"
 #include "config/object_reader.h"
 #include "config/schema.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -60,10 +60,8 @@ double without_rounding(double sum, double size) {
   constexpr int kDigits = 15;
   if (sum == std::floor(sum)) return sum;
   if (std::abs(sum) < 1e-14 * size) return 0;
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), sum,
-                                 std::chars_format::scientific, kDigits - 1);
-  std::from_chars(text.data(), end.ptr, sum);
+  const std::string text = shortest(sum, kDigits);
+  std::from_chars(text.data(), text.data() + text.size(), sum);
   return sum;
 }
 
@@ -157,6 +155,33 @@ std::vector<std::int64_t> whole_values(const NumberAxis& axis) {
 
 std::string range_schema() {
   return object_shape(rows()) + R"(, "oneOf": [{"required": ["times"]}, {"required": ["step"]}])";
+}
+
+std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<NumberAxis>& axes) {
+  SweepPoint point;
+  std::optional<std::size_t> swept;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    point.numbers.push_back(axes[i].values.front());
+    if (!axes[i].swept) continue;
+    if (swept) {
+      refuse(object,
+             "two numbers of one object are lists or ranges; only one may be, write several "
+             "objects instead");
+    }
+    swept = i;
+  }
+  if (!swept) return {point};
+  std::vector<SweepPoint> points;
+  for (const double value : axes[*swept].values) {
+    point.numbers[*swept] = value;
+    point.swept = value;
+    points.push_back(point);
+  }
+  return points;
+}
+
+void refuse_second(const JsonValue& value, std::string_view noun, const std::string& name) {
+  refuse(value, fmt::format("a second {} with the name {}; names must differ", noun, quote(name)));
 }
 
 }  // namespace attnscale

@@ -1,10 +1,16 @@
-// A number of the config that may also be several: a list, or a range with its own keys.
+// A number of the config that may also be several: a list, or a range with its own keys. In a list
+// of objects one number of an object may be: a sweep under one name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "config/json_document.h"
+#include "config/object_writer.h"
 #include "config/values.h"
 
 namespace attnscale {
@@ -26,5 +32,76 @@ std::vector<std::int64_t> whole_values(const NumberAxis& axis);
 
 /// The keywords of JSON Schema for a range.
 std::string range_schema();
+
+/// One number of each axis, and the one of them that is swept, where one is.
+struct SweepPoint {
+  std::vector<double> numbers;
+  std::optional<double> swept;
+};
+
+/// A point per value of the axis that is swept, or one point. Throws UserError at `object` where
+/// two axes are swept.
+std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<NumberAxis>& axes);
+
+/// Throws UserError that there is a second `noun` of this name.
+[[noreturn]] void refuse_second(const JsonValue& value, std::string_view noun,
+                                const std::string& name);
+
+/// The same where one of `earlier` has this name.
+template <typename Named>
+void refuse_repeated_name(const JsonValue& value, const std::vector<Named>& earlier,
+                          const std::string& name, std::string_view noun) {
+  for (const Named& other : earlier) {
+    if (other.name == name) refuse_second(value, noun, name);
+  }
+}
+
+/// Neighbours of one name and a value each, which one object of a list stands for: what its numbers
+/// are written as, of which at most one is swept.
+template <typename Named>
+class SweptNumbers {
+ public:
+  explicit SweptNumbers(std::vector<Named> group) : group_(std::move(group)) {}
+
+  const std::vector<Named>& group() const { return group_; }
+  const Named& first() const { return group_.front(); }
+
+  /// The values of the sweep where this is the number that is swept, else nothing.
+  template <typename Get>
+  std::vector<double> swept_values(Get get) {
+    const auto is_swept = [&](const Named& one) { return one.value && *one.value == get(one); };
+    if (is_written_ || !std::ranges::all_of(group_, is_swept)) return {};
+    is_written_ = true;
+    std::vector<double> values;
+    for (const Named& one : group_) values.push_back(*one.value);
+    return values;
+  }
+
+  /// The number, or the list of the sweep.
+  template <typename Get>
+  std::string text(Get get) {
+    const std::vector<double> values = swept_values(get);
+    return values.empty() ? number_text(get(first())) : numbers_text(values);
+  }
+
+ private:
+  std::vector<Named> group_;
+  bool is_written_ = false;
+};
+
+/// `[a, b]`, each item of the list written by `text_of` from its numbers.
+template <typename Named>
+std::string swept_list_text(const std::vector<Named>& all,
+                            std::string (*text_of)(SweptNumbers<Named>& numbers)) {
+  std::vector<std::string> items;
+  for (auto next = all.begin(); next != all.end();) {
+    const auto ends = [&](const Named& one) { return !one.value || one.name != next->name; };
+    const auto end = std::find_if(next + 1, all.end(), ends);
+    SweptNumbers<Named> numbers({next, end});
+    items.push_back(text_of(numbers));
+    next = end;
+  }
+  return list_text(items);
+}
 
 }  // namespace attnscale

@@ -65,10 +65,10 @@ LoadedConfig load_config(const std::string& file, const std::vector<Override>& o
 LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::vector<Override>& overrides,
                           const std::filesystem::path& folder) {
-  JsonValue document = read_json(text, source);
+  JsonValue document = read_json(text, {source, folder});
   for (const Override& one : overrides) apply_override(document, one);
   LoadedConfig loaded;
-  loaded.config = read_config(document, folder, loaded.warnings);
+  loaded.config = read_config(document, loaded.warnings);
   return loaded;
 }
 

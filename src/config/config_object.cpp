@@ -16,7 +16,6 @@
 #include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
-#include "config/sweep.h"
 
 namespace attnscale {
 namespace {
@@ -26,10 +25,9 @@ constexpr std::array<std::string_view, 2> kReferenceNames = {"auto",
                                                              "off"};  // as the enum has them
 static_assert(static_cast<std::size_t>(ReferenceMode::kOff) == 1);
 
-/// A config in the making, the sampler of experiments that name none, and what else they need.
+/// A config in the making, and the sampler of experiments that name none.
 struct ConfigDraft : Config {
   const SamplerRow* sampler = &sampler_table().front();
-  std::filesystem::path folder;
   std::vector<std::string> warnings;
 };
 
@@ -42,8 +40,8 @@ void read_schema_path(const JsonValue& value, const Field&, ConfigDraft&) {
 void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) {
   expect_list(value, "experiments, such as [{\"d\": [4, 64], \"keys\": 8}]");
   for (const JsonValue& item : value.items) {
-    Experiment experiment = read_experiment(item, draft.experiments.size(), *draft.sampler,
-                                            draft.folder, draft.warnings);
+    Experiment experiment =
+        read_experiment(item, draft.experiments.size(), *draft.sampler, draft.warnings);
     refuse_repeated_name(said_or_whole(item, "name"), draft.experiments, experiment.name,
                          "experiment");
     draft.experiments.push_back(std::move(experiment));
@@ -92,10 +90,8 @@ const std::vector<ConfigRow>& rows() {
 
 }  // namespace
 
-Config read_config(const JsonValue& document, const std::filesystem::path& folder,
-                   std::vector<std::string>& warnings) {
+Config read_config(const JsonValue& document, std::vector<std::string>& warnings) {
   ConfigDraft draft;
-  draft.folder = folder;
   read_object(document, rows(), draft);
   double cells = 0;
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);

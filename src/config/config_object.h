@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +15,9 @@ struct JsonValue;
 inline constexpr std::int64_t kLargestSeed =
     (std::int64_t{1} << 53) - 1;  // exact in every JSON reader
 
-/// Reads and checks the whole config; the relative paths in it begin at `folder`. Adds what is
-/// allowed but worth telling to `warnings`. Throws UserError.
-Config read_config(const JsonValue& document, const std::filesystem::path& folder,
-                   std::vector<std::string>& warnings);
+/// Reads and checks the whole config. Adds what is allowed but worth telling to `warnings`. Throws
+/// UserError.
+Config read_config(const JsonValue& document, std::vector<std::string>& warnings);
 
 std::vector<std::string_view> config_keys();
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/axis.h"
 #include "config/members.h"
 #include "config/object_reader.h"
+#include "config/parameters.h"
 #include "config/schema.h"
-#include "config/sweep.h"
 
 namespace attnscale {
 namespace {
@@ -51,8 +52,8 @@ const std::vector<Row<LawDraft>>& law_rows() {
   return table;
 }
 
-FieldBounds bounds_of(const LawParameter& parameter) {
-  return {parameter.above, parameter.at_most, Ends::kLeastExcluded, parameter.help};
+std::string name_of(const LawRow* row) {
+  return "the law " + quote(row->name);
 }
 
 /// Reads an object that names a law, of both sides or of one, with the law's own numbers.
@@ -60,36 +61,19 @@ template <typename Draft>
 Draft read_law_object(const JsonValue& value, const std::vector<Row<Draft>>& rows) {
   // The law comes first: it decides which other keys there are.
   Draft draft;
-  std::vector<std::string_view> parameter_names;
-  if (const JsonValue* law = value.find("law")) {
-    read_into(*law, kLaw, draft.row);
-    for (const LawParameter& parameter : draft.row->parameters) {
-      parameter_names.push_back(parameter.name);
-    }
-  }
-  read_object(value, rows, draft, parameter_names);
-  for (const LawParameter& parameter : draft.row->parameters) {
-    const JsonValue* number = value.find(parameter.name);
-    if (number == nullptr) {
-      refuse(value, fmt::format("the law {} needs the key {}: {}", quote(draft.row->name),
-                                quote(parameter.name), parameter.help));
-    }
-    draft.parameters.push_back(
-        read_axis(*number, {bounds_of(parameter), NumberKind::kReal, std::string(parameter.help)}));
-  }
+  const JsonValue* law = value.find("law");
+  if (law != nullptr) read_into(*law, kLaw, draft.row);
+  const std::vector<Field> parameters = parameters_of(draft.row);
+  read_object(value, rows, draft, names_of(parameters));
+  draft.parameters = read_parameters(value, name_of(draft.row), parameters);
   return draft;
 }
 
 /// A law that needs no number, by its name.
 const LawRow* read_law_name(const JsonValue& value, const Field& field) {
   const LawRow* row = find_law(read_choice(value, field));
-  if (row->parameters.empty()) return row;
-  std::vector<std::string> members = {member_text("law", quote(row->name))};
-  for (const LawParameter& parameter : row->parameters) {
-    members.push_back(member_text(parameter.name, "..."));
-  }
-  refuse(value, fmt::format("the law {} needs a number; write {}", quote(row->name),
-                            object_text(members)));
+  expect_no_parameters(value, name_of(row), "law", parameters_of(row));
+  return row;
 }
 
 NumberAxis fixed(double number) {
@@ -259,17 +243,17 @@ std::vector<std::string> law_alternatives(const std::vector<std::string_view>& k
   for (const LawRow& row : law_table()) {
     std::vector<std::string> properties = {
         member_text("law", schema_of(member_text("const", quote(row.name))))};
-    std::vector<std::string_view> required;
     for (const std::string_view key : keys) {
       if (key != "law") properties.push_back(member_text(key, "true"));
     }
-    for (const LawParameter& parameter : row.parameters) {
-      properties.push_back(parameter_text(parameter.name, parameter.help, bounds_of(parameter)));
-      required.push_back(parameter.name);
+    const std::vector<Field> parameters = parameters_of(&row);
+    for (const Field& field : parameters) {
+      properties.push_back(property_text(field, shape_of(field)));
     }
     std::string shape =
         member_text("properties", object_text(properties)) + R"(, "additionalProperties": false)";
-    if (!required.empty()) {
+    if (!parameters.empty()) {
+      std::vector<std::string_view> required = names_of(parameters);
       required.push_back("law");
       shape += ", " + required_shape(required);
     }
@@ -286,18 +270,13 @@ FieldBounds limits_of_samplers(std::int64_t SamplerRow::*limit) {
   return {1, static_cast<double>(largest)};
 }
 
-std::vector<Entries> read_entries(const JsonValue& value, const Field& field) {
-  std::vector<Entries> entries;
-  if (value.kind != JsonKind::kArray) {
-    read_one_into(value, field, entries);
-    return entries;
-  }
+void read_into(const JsonValue& value, const Field& field, std::vector<Entries>& entries) {
+  if (value.kind != JsonKind::kArray) return read_one_into(value, field, entries);
   expect_list(value, "laws, such as [\"normal\"]");
   for (const JsonValue& item : value.items) read_one_into(item, field, entries);
-  return entries;
 }
 
-std::string entries_text(const std::vector<Entries>& entries) {
+std::string json_text(const Field&, const std::vector<Entries>& entries) {
   return swept_list_text(entries, one_entries_text);
 }
 

@@ -16,10 +16,10 @@ namespace attnscale {
 FieldBounds limits_of_samplers(std::int64_t SamplerRow::*limit);
 
 /// Reads one of them or a list. Throws UserError.
-std::vector<Entries> read_entries(const JsonValue& value, const Field& field);
+void read_into(const JsonValue& value, const Field& field, std::vector<Entries>& entries);
 
-/// The list as JSON text; a sweep is one object of it.
-std::string entries_text(const std::vector<Entries>& entries);
+/// The list; a sweep is one object of it.
+std::string json_text(const Field& field, const std::vector<Entries>& entries);
 
 /// The keywords of JSON Schema for the key, for one of its objects and for the law of one side.
 std::string entries_shape(const Field& field);

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 
-#include "config/file_size.h"
-#include "config/given_object.h"
 #include "config/join.h"
 #include "config/object_reader.h"
-#include "config/stop_object.h"
 #include "config/values.h"
 #include "experiment/given_scores.h"
 #include "experiment/histogram.h"
@@ -149,17 +146,29 @@ double cell_count(const Experiment& experiment) {
          static_cast<double>(experiment.keys.size());
 }
 
+void check_file_size(const JsonValue& value, std::string_view file, double lines, double numbers) {
+  constexpr double kBytesOfKey = 80;     // the columns that name a line
+  constexpr double kBytesOfNumber = 20;  // one number and its comma
+  constexpr double kMostLines = 1e7;
+  constexpr double kMostBytes = 1024.0 * 1024 * 1024;
+  const double bytes = lines * (kBytesOfKey + kBytesOfNumber * numbers);
+  if (lines <= kMostLines && bytes <= kMostBytes) return;
+  refuse(value, fmt::format("{} would get {} lines, about {} bytes; allowed are {} lines and {} "
+                            "bytes",
+                            file, number_text(lines), number_text(bytes), number_text(kMostLines),
+                            number_text(kMostBytes)));
+}
+
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings) {
   warn_of_one_key(value, experiment, warnings);
-  if (experiment.given) return check_given(value, experiment, warnings);
+  if (experiment.given) return;
   check_sampler(value, experiment);
   check_norms(value, experiment);
   check_held_keys(value, experiment);
   check_aligned_keys(value, experiment);
   check_samples(value, experiment);
   check_histogram(value, experiment);
-  check_stop(value, experiment);
 }
 
 }  // namespace attnscale

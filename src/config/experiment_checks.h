@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/experiment.h"
@@ -19,9 +20,13 @@ bool counts_aligned_keys(const Experiment& experiment);
 /// How many cells a drawn experiment has.
 double cell_count(const Experiment& experiment);
 
-/// Sampler against laws, scalings against given scores, the size of samples and histograms;
-/// `value` is the experiment. Adds what is allowed but worth telling to `warnings`. Throws
-/// UserError at the value that can be mended.
+/// Throws UserError at the value that asks for the file if it would have more than 10 million lines
+/// or a gibibyte; a line has so many numbers besides the columns that name it.
+void check_file_size(const JsonValue& value, std::string_view file, double lines, double numbers);
+
+/// Sampler against laws and scalings, the size of samples and histograms; what regards `given` and
+/// `stop` is checked by those. `value` is the experiment. Adds what is allowed but worth telling to
+/// `warnings`. Throws UserError at the value that can be mended.
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings);
 

@@ -17,58 +17,20 @@
 namespace attnscale {
 namespace {
 
-/// An experiment in the making, and where the relative paths in it begin.
-struct ExperimentDraft : Experiment {
-  std::filesystem::path folder;
-};
-
-using ExperimentAccess = Access<ExperimentDraft, const Experiment>;
-using ExperimentRow = Row<ExperimentDraft, const Experiment>;
+using ExperimentRow = Row<Experiment, const Experiment>;
 
 /// Whole numbers as far as the experiment's sampler reaches.
 template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
-void read_within_limit(const JsonValue& value, const Field&, ExperimentDraft& draft) {
-  const SamplerRow& sampler = *draft.sampler;
+void read_within_limit(const JsonValue& value, const Field&, Experiment& experiment) {
+  const SamplerRow& sampler = *experiment.sampler;
   const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
                                NumberKind::kInteger,
                                "the limit of the sampler " + quote(sampler.name)};
-  draft.*axis = whole_values(read_axis(value, bounds));
+  experiment.*axis = whole_values(read_axis(value, bounds));
 }
 template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
-constexpr ExperimentAccess kWithinLimit = {read_within_limit<axis, limit>,
-                                           write_member<axis, const Experiment>};
-
-constexpr ExperimentAccess kGiven = {
-    [](const JsonValue& value, const Field&, ExperimentDraft& draft) {
-      draft.given = read_given(value, draft.folder);
-    },
-    [](const Field&, const Experiment& experiment) {
-      return experiment.given ? given_text(*experiment.given, "      ") : "";
-    },
-    [](const Field&) { return reference_shape("given"); }};
-
-constexpr ExperimentAccess kEntries = {
-    [](const JsonValue& value, const Field& field, ExperimentDraft& draft) {
-      draft.entries = read_entries(value, field);
-    },
-    [](const Field&, const Experiment& experiment) { return entries_text(experiment.entries); },
-    entries_shape};
-
-constexpr ExperimentAccess kScalings = {
-    [](const JsonValue& value, const Field& field, ExperimentDraft& draft) {
-      draft.scalings = read_scalings(value, field);
-    },
-    [](const Field&, const Experiment& experiment) { return scalings_text(experiment.scalings); },
-    scalings_shape};
-
-constexpr ExperimentAccess kStop = {
-    [](const JsonValue& value, const Field&, ExperimentDraft& draft) {
-      draft.stop = read_stop(value, draft.queries);
-    },
-    [](const Field&, const Experiment& experiment) {
-      return experiment.stop ? stop_text(*experiment.stop) : "";
-    },
-    [](const Field&) { return reference_shape("stop"); }};
+constexpr Access<Experiment, const Experiment> kWithinLimit = {
+    read_within_limit<axis, limit>, write_member<axis, const Experiment>};
 
 // Metrics and histogram.
 
@@ -113,22 +75,22 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
   return true;
 }
 
-void read_metrics(const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+void read_metrics(const JsonValue& value, const Field& field, Experiment& experiment) {
   if (value.kind == JsonKind::kString && value.text == "all") {
     for (const MetricRow& row : metric_table()) {
-      if (applies(row, draft)) draft.metrics.push_back(&row);
+      if (applies(row, experiment)) experiment.metrics.push_back(&row);
     }
     return;
   }
   expect_list(value, "metrics, such as [\"logit_sd\", \"top_weight\"], or \"all\"");
   for (const JsonValue& item : value.items) {
     const MetricRow* row = find_metric(read_choice(item, field));
-    if (is_among(row, draft.metrics)) {
+    if (is_among(row, experiment.metrics)) {
       refuse(item,
              fmt::format("found {} a second time; each metric may stand once", describe(item)));
     }
-    if (row->needs == MetricNeeds::kAlignedKeys) expect_aligned_keys(item, draft);
-    draft.metrics.push_back(row);
+    if (row->needs == MetricNeeds::kAlignedKeys) expect_aligned_keys(item, experiment);
+    experiment.metrics.push_back(row);
   }
 }
 
@@ -145,18 +107,18 @@ std::vector<std::string_view> histogram_names() {
   return names;
 }
 
-void read_histogram(const JsonValue& value, const Field& field, ExperimentDraft& draft) {
+void read_histogram(const JsonValue& value, const Field& field, Experiment& experiment) {
   expect_list(value, "metrics, \"score\" or \"logit\"");
   for (const JsonValue& item : value.items) {
     const HistogramQuantity quantity = *find_histogram_quantity(read_choice(item, field));
-    if (std::ranges::find(draft.histogram, quantity) != draft.histogram.end()) {
+    if (std::ranges::find(experiment.histogram, quantity) != experiment.histogram.end()) {
       refuse(item, fmt::format("found {} a second time; each may stand once", describe(item)));
     }
-    if (quantity.metric != nullptr && !is_among(quantity.metric, draft.metrics)) {
+    if (quantity.metric != nullptr && !is_among(quantity.metric, experiment.metrics)) {
       refuse(item, fmt::format("{} is not among the metrics of this experiment; add it there",
                                quote(quantity.name())));
     }
-    draft.histogram.push_back(quantity);
+    experiment.histogram.push_back(quantity);
   }
 }
 
@@ -177,7 +139,8 @@ const std::vector<ExperimentRow>& rows() {
       {{"name", kName, kOptional, "",
         "Name in the column experiment; by default experiment_1, experiment_2, ... by position."},
        both_ways<&Experiment::name>},
-      {{"given", kOwn, kOptional, "", "Numbers to use instead of drawn ones."}, kGiven},
+      {{"given", kOwn, kOptional, "", "Numbers to use instead of drawn ones."},
+       both_ways<&Experiment::given, given_shape>},
       // Before d, keys and entries, whose limits are the sampler's.
       {{"sampler", kChoice, kIfDrawn, "",
         "How scores are drawn; by default as the whole config says.",
@@ -189,12 +152,12 @@ const std::vector<ExperimentRow>& rows() {
         limits_of_samplers(&SamplerRow::max_keys)},
        kWithinLimit<&Experiment::keys, &SamplerRow::max_keys>},
       {{"entries", kOwn, kIfDrawn, R"("normal")", "Law of the numbers in queries and keys.",
-        {}, {"law", row_names<law_table>}}, kEntries},
+        {}, {"law", row_names<law_table>}}, both_ways<&Experiment::entries, entries_shape>},
       {{"queries", kInteger, kIfDrawn, "10000", "Independent queries of every cell.",
         {1, kMostQueries}}, both_ways<&Experiment::queries>},
       {{"scalings", kOwn, kOptional, R"(["none", "div_sqrt_d", "div_d"])",
         "Rules that turn a score into a logit, all on the same draws.",
-        {}, {"scaling", row_names<scaling_table>}}, kScalings},
+        {}, {"scaling", row_names<scaling_table>}}, both_ways<&Experiment::scalings, scalings_shape>},
       {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
         "What is measured; \"all\" takes every metric that applies.",
         {}, {"metric", row_names<metric_table>}},
@@ -210,7 +173,7 @@ const std::vector<ExperimentRow>& rows() {
       // After queries, scalings, metrics and samples, which it is checked against.
       {{"stop", kOwn, kIfDrawn, "",
         "How precise is enough: a cell stops there, and after so many queries at the latest."},
-       kStop},
+       both_ways<&Experiment::stop, stop_shape>},
   };
   // clang-format on
   return table;
@@ -224,15 +187,18 @@ std::string experiment_name(const JsonValue& experiment, std::size_t index) {
 }
 
 Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
-                           const std::filesystem::path& folder,
                            std::vector<std::string>& warnings) {
-  ExperimentDraft draft;
-  draft.name = experiment_name(value, index);
-  draft.folder = folder;
-  if (value.find("given") == nullptr) draft.sampler = &sampler;
-  read_object(value, rows(), draft);
-  check_experiment(value, draft, warnings);
-  return draft;
+  Experiment experiment;
+  experiment.name = experiment_name(value, index);
+  if (value.find("given") == nullptr) experiment.sampler = &sampler;
+  read_object(value, rows(), experiment);
+  if (experiment.stop && experiment.stop->min_queries == 0) {
+    experiment.stop->min_queries = usual_min_queries(experiment);
+  }
+  check_experiment(value, experiment, warnings);
+  if (experiment.given) check_given(value, experiment, warnings);
+  if (experiment.stop) check_stop(value, experiment);
+  return experiment;
 }
 
 std::vector<std::string_view> experiment_keys() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +15,10 @@ struct JsonValue;
 /// The name of the experiment at `index`, said or by default.
 std::string experiment_name(const JsonValue& experiment, std::size_t index);
 
-/// Reads and checks the experiment at `index`, drawn by `sampler` unless it says otherwise; the
-/// relative paths in it begin at `folder`. Adds what is allowed but worth telling to `warnings`.
-/// Throws UserError.
+/// Reads and checks the experiment at `index`, drawn by `sampler` unless it says otherwise. Adds
+/// what is allowed but worth telling to `warnings`. Throws UserError.
 Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
-                           const std::filesystem::path& folder, std::vector<std::string>& warnings);
+                           std::vector<std::string>& warnings);
 
 std::vector<std::string_view> experiment_keys();
 

@@ -104,6 +104,12 @@ std::vector<std::string_view> names_of(const std::vector<Row<Draft, Value>>& row
   return names;
 }
 
+inline std::vector<std::string_view> names_of(const std::vector<Field>& fields) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
+}
+
 /// The field of that name, which the table must have.
 template <typename Draft, typename Value>
 const Field& field_named(const std::vector<Row<Draft, Value>>& rows, std::string_view name) {

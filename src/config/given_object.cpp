@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "config/file_size.h"
+#include "config/experiment_checks.h"
 #include "config/matrix_object.h"
 #include "config/members.h"
 #include "config/object_reader.h"
@@ -16,26 +16,7 @@
 namespace attnscale {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Given numbers in the making, and where the relative paths of their files begin.
-struct GivenDraft : Given {
-  fs::path folder;
-};
-
-using GivenRow = Row<GivenDraft, const Given>;
-
-template <GivenMatrix Given::*matrix>
-void read_matrix_into(const JsonValue& value, const Field&, GivenDraft& draft) {
-  draft.*matrix = read_matrix(value, draft.folder);
-}
-template <GivenMatrix Given::*matrix>
-std::string write_matrix(const Field&, const Given& given) {
-  return matrix_text(given.*matrix);
-}
-template <GivenMatrix Given::*matrix>
-constexpr Access<GivenDraft, const Given> kMatrix = {read_matrix_into<matrix>, write_matrix<matrix>,
-                                                     matrix_shape};
+using GivenRow = Row<Given, const Given>;
 
 const std::vector<GivenRow>& rows() {
   using enum FieldType;
@@ -45,15 +26,15 @@ const std::vector<GivenRow>& rows() {
   // clang-format off
   static const std::vector<GivenRow> table = {
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
-       kMatrix<&Given::scores>},
+       both_ways<&Given::scores, matrix_shape>},
       {{"d", kInteger, kOptional, "", "Head size behind the scores, where a scaling needs it.",
         {1, kLargestD}}, both_ways<&Given::d>},
       {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
-       kMatrix<&Given::queries>},
+       both_ways<&Given::queries, matrix_shape>},
       {{"keys", kOwn, kOptional, "", "One row of d numbers per key."},
-       kMatrix<&Given::keys>},
+       both_ways<&Given::keys, matrix_shape>},
       {{"values", kOwn, kOptional, "", "One row per key: what it passes on."},
-       kMatrix<&Given::values>},
+       both_ways<&Given::values, matrix_shape>},
       {{"causal", kBoolean, kOptional, "false",
         "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
        both_ways<&Given::causal>},
@@ -227,9 +208,7 @@ void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experi
 
 }  // namespace
 
-Given read_given(const JsonValue& value, const fs::path& folder) {
-  GivenDraft given;
-  given.folder = folder;
+void read_into(const JsonValue& value, const Field&, Given& given) {
   read_object(value, rows(), given);
   if (value.find("weights") == nullptr) given.weights = !has_file(given);
   const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
@@ -240,7 +219,6 @@ Given read_given(const JsonValue& value, const fs::path& folder) {
   }
   if (has_vectors) check_vectors(value, given);
   check_causal(value, given);
-  return given;
 }
 
 void check_given(const JsonValue& value, const Experiment& experiment,
@@ -253,14 +231,18 @@ void check_given(const JsonValue& value, const Experiment& experiment,
   warn_of_idle_numbers(given_value, experiment, warnings);
 }
 
-std::string given_text(const Given& given, const std::string& indent) {
+std::string json_text(const Field&, const Given& given) {
   // d first, as rows may be long.
   std::vector<std::string> members;
   if (given.d) members.push_back(member_text("d", std::to_string(*given.d)));
   for (const GivenRow& row : rows()) {
     if (row.field.name != "d") add_member(row, given, members);
   }
-  return object_in_lines(members, indent);
+  return object_in_lines(members, "      ");
+}
+
+std::string given_shape(const Field&) {
+  return reference_shape("given");
 }
 
 std::string given_schema() {

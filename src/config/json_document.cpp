@@ -1,5 +1,7 @@
 #include "config/json_document.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -18,8 +20,8 @@ constexpr int kNumberOverflow = 406;
 /// the same text says where they stand.
 class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  DocumentBuilder(std::string_view text, const std::string& source)
-      : walker_(text), source_(std::make_shared<const std::string>(source)) {}
+  DocumentBuilder(std::string_view text, const JsonSource& source)
+      : walker_(text), source_(std::make_shared<const JsonSource>(source)) {}
 
   bool null() override {
     add(JsonKind::kNull);
@@ -53,8 +55,8 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
                                     [&](const JsonMember& member) { return member.name == name; });
     if (first != object.members.end()) {
       refuse(place, child_pointer(object.pointer, name),
-             "duplicate key " + quote(name) + ", said before at line " +
-                 std::to_string(first->place.line) + "; keep one of them");
+             fmt::format("duplicate key {}, said before at line {}; keep one of them", quote(name),
+                         first->place.line));
     }
     object.members.push_back({name, place, {}});
     expectation_ = JsonExpectation::kColon;
@@ -81,11 +83,10 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   [[noreturn]] void fail(const std::string& message) const {
     std::string text = to_text(place_here()) + ": " + message;
     if (!open_.empty()) {
-      const JsonPlace& place = open_.back()->place;
-      text += std::string(" (inside the ") +
-              (open_.back()->kind == JsonKind::kObject ? "object" : "list") +
-              " that begins at line " + std::to_string(place.line) + ", column " +
-              std::to_string(place.column) + ")";
+      const JsonValue& open = *open_.back();
+      text += fmt::format(" (inside the {} that begins at line {}, column {})",
+                          open.kind == JsonKind::kObject ? "object" : "list", open.place.line,
+                          open.place.column);
     }
     throw JsonSyntaxError(text);
   }
@@ -168,7 +169,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   TokenWalker walker_;
-  std::shared_ptr<const std::string> source_;
+  std::shared_ptr<const JsonSource> source_;
   std::string_view token_;
   JsonValue root_;
   std::vector<JsonValue*> open_;  ///< an open container is the last of its parent, so it stays put
@@ -178,8 +179,8 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 std::string to_text(const JsonPlace& place) {
-  if (place.line == 0) return *place.source;
-  return *place.source + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+  if (place.line == 0) return place.source->name;
+  return fmt::format("{}:{}:{}", place.source->name, place.line, place.column);
 }
 
 const JsonValue* JsonValue::find(std::string_view name) const {
@@ -193,7 +194,7 @@ JsonValue* JsonValue::find(std::string_view name) {
   return const_cast<JsonValue*>(std::as_const(*this).find(name));
 }
 
-JsonValue read_json(std::string_view text, const std::string& source) {
+JsonValue read_json(std::string_view text, const JsonSource& source) {
   DocumentBuilder builder(text, source);
   if (text.starts_with("\xEF\xBB\xBF")) {
     builder.fail("the file begins with a byte order mark; save it as UTF-8 without one");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,10 +16,16 @@ namespace attnscale {
 
 enum class JsonKind { kNull, kBoolean, kNumber, kString, kArray, kObject };
 
+/// What a text is called in messages, and where its relative paths begin.
+struct JsonSource {
+  std::string name;
+  std::filesystem::path folder = {};  ///< empty for the working directory
+};
+
 /// Where a value stands. Line and column count from 1, columns in characters; line 0 where the
 /// source has no lines, such as an option of the command line.
 struct JsonPlace {
-  std::shared_ptr<const std::string> source;
+  std::shared_ptr<const JsonSource> source;
   std::size_t line = 0;
   std::size_t column = 0;
 };
@@ -57,9 +64,9 @@ class JsonSyntaxError : public UserError {
   using UserError::UserError;
 };
 
-/// Reads one JSON text; `//` and `/* */` comments count as blanks. `source` names it in messages.
-/// Throws JsonSyntaxError, or UserError for a key said twice in one object.
-JsonValue read_json(std::string_view text, const std::string& source);
+/// Reads one JSON text; `//` and `/* */` comments count as blanks. Throws JsonSyntaxError, or
+/// UserError for a key said twice in one object.
+JsonValue read_json(std::string_view text, const JsonSource& source);
 
 /// `parent` followed by one more name or index, escaped as RFC 6901 asks.
 std::string child_pointer(const std::string& parent, std::string_view name);

@@ -1,6 +1,7 @@
 #include "config/json_tokens.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -28,25 +29,13 @@ std::string name_of_character(char c) {
   return byte >= 0x20 && byte < 0x7F ? std::string(1, c) : byte_name(c);
 }
 
-std::string name_of_expectation(JsonExpectation expectation) {
-  switch (expectation) {
-    case JsonExpectation::kValue:
-      return "a value";
-    case JsonExpectation::kNameOrEnd:
-      return "a name in double quotes or }";
-    case JsonExpectation::kValueOrEnd:
-      return "a value or ]";
-    case JsonExpectation::kColon:
-      return "a colon behind the name";
-    case JsonExpectation::kCommaOrBrace:
-      return "a comma or }";
-    case JsonExpectation::kCommaOrBracket:
-      return "a comma or ]";
-    case JsonExpectation::kEndOfText:
-      return "nothing more";
-  }
-  return {};
-}
+/// In the order of JsonExpectation.
+constexpr std::array<const char*, 7> kExpectations = {
+    "a value",      "a name in double quotes or }",
+    "a value or ]", "a colon behind the name",
+    "a comma or }", "a comma or ]",
+    "nothing more"};
+static_assert(kExpectations.size() == 1 + static_cast<std::size_t>(JsonExpectation::kEndOfText));
 
 /// The walker stands on the opening quote of a string that the library refused.
 std::string explain_string(TokenWalker& walker) {
@@ -161,7 +150,7 @@ std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectatio
   const bool behind_value = expectation == JsonExpectation::kCommaOrBrace ||
                             expectation == JsonExpectation::kCommaOrBracket;
   const bool comma = behind_value && walker.peek() == ',';
-  std::string expected = name_of_expectation(expectation);
+  std::string expected = kExpectations[static_cast<std::size_t>(expectation)];
   if (comma || (expectation == JsonExpectation::kColon && walker.peek() == ':')) {
     walker.advance();
     walker.skip_blanks();

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -54,7 +55,7 @@ std::vector<std::vector<double>> read_rows(const JsonValue& value) {
 std::string absolute_text(const JsonValue& value, const fs::path& path) {
   std::string text = fs::absolute(path).lexically_normal().string();
   try {
-    read_json(quote(text), "path");
+    read_json(quote(text), {"path"});
   } catch (const JsonSyntaxError&) {
     refuse(value,
            "the bytes of the file's absolute path are not UTF-8, and so cannot stand in "
@@ -63,13 +64,13 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
   return text;
 }
 
-GivenFile open_given_file(const JsonValue& value, const std::string& name, const fs::path& folder) {
+GivenFile open_given_file(const JsonValue& value, const std::string& name) {
   if (name.empty()) refuse_found(value, "the name of a .npy or .csv file");
   if (name.find('\0') != std::string::npos) {
     refuse(value, "found a name with the character \\u0000; no file has one");
   }
   const bool from_command_line = value.place.line == 0;
-  const fs::path path = from_command_line ? fs::path(name) : folder / name;
+  const fs::path path = value.place.source->folder / name;
   try {
     MatrixFile opened = open_matrix_file(path);
     return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix)};
@@ -81,10 +82,10 @@ GivenFile open_given_file(const JsonValue& value, const std::string& name, const
   }
 }
 
-GivenFile read_matrix_file(const JsonValue& value, const fs::path& folder) {
+GivenFile read_matrix_file(const JsonValue& value) {
   GivenFile said;
   read_object(value, rows(), said);
-  GivenFile file = open_given_file(*value.find("file"), said.path, folder);
+  GivenFile file = open_given_file(*value.find("file"), said.path);
   const JsonValue* sha256 = value.find("sha256");
   if (sha256 != nullptr && said.sha256 != file.sha256) {
     refuse(*sha256,
@@ -98,13 +99,17 @@ GivenFile read_matrix_file(const JsonValue& value, const fs::path& folder) {
 
 }  // namespace
 
-GivenMatrix read_matrix(const JsonValue& value, const fs::path& folder) {
-  if (value.kind == JsonKind::kString) return {{}, open_given_file(value, value.text, folder)};
-  if (value.kind == JsonKind::kObject) return {{}, read_matrix_file(value, folder)};
-  return {read_rows(value), std::nullopt};
+void read_into(const JsonValue& value, const Field&, GivenMatrix& matrix) {
+  if (value.kind == JsonKind::kString) {
+    matrix.file = open_given_file(value, value.text);
+  } else if (value.kind == JsonKind::kObject) {
+    matrix.file = read_matrix_file(value);
+  } else {
+    matrix.rows = read_rows(value);
+  }
 }
 
-std::string matrix_text(const GivenMatrix& matrix) {
+std::string json_text(const Field&, const GivenMatrix& matrix) {
   if (matrix.empty()) return "";
   if (matrix.file) return object_text(member_texts(rows(), *matrix.file));
   std::vector<std::string> texts;

@@ -1,11 +1,11 @@
 // Keys that are one member of their object: the same row reads and writes it. Reading checks what
 // the field asks for and throws UserError at the value; writing gives JSON text, empty where there
-// is nothing to write.
+// is nothing to write. A type of an object's own (matrices, entries) has its read_into and
+// json_text beside its table.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -17,46 +17,50 @@
 
 namespace attnscale {
 
-void read_into(const JsonValue& value, const Field& field, bool& member);
-void read_into(const JsonValue& value, const Field& field, double& member);
-void read_into(const JsonValue& value, const Field& field, std::int64_t& member);
-void read_into(const JsonValue& value, const Field& field, std::uint64_t& member);
-void read_into(const JsonValue& value, const Field& field, std::string& member);
-void read_into(const JsonValue& value, const Field& field, const LawRow*& member);
-void read_into(const JsonValue& value, const Field& field, const MetricRow*& member);
-void read_into(const JsonValue& value, const Field& field, const SamplerRow*& member);
-
-/// The choices have the order of the enum.
-template <typename Enum>
-requires std::is_enum_v<Enum>
-void read_into(const JsonValue& value, const Field& field, Enum& member) {
-  member = static_cast<Enum>(read_choice_place(value, field));
+inline const LawRow* find_row(std::string_view name, const LawRow*) {
+  return find_law(name);
+}
+inline const MetricRow* find_row(std::string_view name, const MetricRow*) {
+  return find_metric(name);
+}
+inline const SamplerRow* find_row(std::string_view name, const SamplerRow*) {
+  return find_sampler(name);
 }
 
 template <typename Member>
-void read_into(const JsonValue& value, const Field& field, std::optional<Member>& member) {
-  read_into(value, field, member.emplace());
-}
-
-std::string json_text(const Field& field, bool member);
-std::string json_text(const Field& field, double member);
-std::string json_text(const Field& field, std::int64_t member);
-std::string json_text(const Field& field, std::uint64_t member);
-std::string json_text(const Field& field, const std::string& member);
-
-template <typename TableRow>
-std::string json_text(const Field&, const TableRow* member) {
-  return quote(member->name);
-}
-
-template <typename Enum>
-requires std::is_enum_v<Enum> std::string json_text(const Field& field, Enum member) {
-  return quote(field.choices.names()[static_cast<std::size_t>(member)]);
+void read_into(const JsonValue& value, const Field& field, Member& member) {
+  if constexpr (std::is_same_v<Member, bool>) {
+    member = read_boolean(value);
+  } else if constexpr (std::is_same_v<Member, std::string>) {
+    member = field.type == FieldType::kName ? read_name(value) : read_text(value);
+  } else if constexpr (std::is_arithmetic_v<Member>) {
+    member = static_cast<Member>(read_number(value, bounds_of(field)));
+  } else if constexpr (std::is_enum_v<Member>) {
+    member = static_cast<Member>(read_choice_place(value, field));  // in the order of the enum
+  } else if constexpr (std::is_pointer_v<Member>) {
+    member = find_row(read_choice(value, field), member);
+  } else {
+    read_into(value, field, member.emplace());
+  }
 }
 
 template <typename Member>
-std::string json_text(const Field& field, const std::optional<Member>& member) {
-  return member ? json_text(field, *member) : "";
+std::string json_text(const Field& field, const Member& member) {
+  if constexpr (std::is_same_v<Member, bool>) {
+    return member ? "true" : "false";
+  } else if constexpr (std::is_same_v<Member, std::string>) {
+    return quote(member);
+  } else if constexpr (std::is_floating_point_v<Member>) {
+    return number_text(member);
+  } else if constexpr (std::is_integral_v<Member>) {
+    return std::to_string(member);
+  } else if constexpr (std::is_enum_v<Member>) {
+    return quote(field.choices.names()[static_cast<std::size_t>(member)]);
+  } else if constexpr (std::is_pointer_v<Member>) {
+    return quote(member->name);
+  } else {
+    return member ? json_text(field, *member) : "";
+  }
 }
 
 template <typename Item>
@@ -76,16 +80,16 @@ std::string write_member(const Field& field, Value& value) {
   return json_text(field, value.*member);
 }
 
-/// The access of a plain key, for a row of any object that has the member.
-template <auto member>
+/// The access of a member, for a row of any object that has it; `shape` for one of an own type.
+template <auto member, auto shape>
 struct BothWays {
   template <typename Draft, typename Value>
   constexpr operator Access<Draft, Value>() const {
-    return {read_member<member, Draft>, write_member<member, Value>};
+    return {read_member<member, Draft>, write_member<member, Value>, shape};
   }
 };
-template <auto member>
-inline constexpr BothWays<member> both_ways;
+template <auto member, auto shape = nullptr>
+inline constexpr BothWays<member, shape> both_ways;
 
 /// The same for a key that its object writes itself, or that is never written.
 template <auto member>

@@ -13,8 +13,9 @@
 namespace attnscale {
 namespace {
 
-std::string place_name(const Override& override) {
-  return fmt::format("--set {}={}", override.path, override.value);
+/// Its relative paths begin at the working directory.
+JsonSource source_of(const Override& override) {
+  return {fmt::format("--set {}={}", override.path, override.value)};
 }
 
 bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
@@ -22,13 +23,13 @@ bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
 }
 
 [[noreturn]] void refuse_path(const Override& override, const std::string& message) {
-  throw UserError(place_name(override) + ": " + message);
+  throw UserError(source_of(override).name + ": " + message);
 }
 
 /// The override's value as a text, whatever it holds but bytes that are no text.
 JsonValue text_of(const Override& override) {
   try {
-    return read_json(quote(override.value), place_name(override));
+    return read_json(quote(override.value), source_of(override));
   } catch (const JsonSyntaxError&) {
     refuse_path(override, "its bytes are not UTF-8; write the text in UTF-8");
   }
@@ -38,11 +39,11 @@ JsonValue text_of(const Override& override) {
 JsonValue value_of(const Override& override) {
   JsonValue value;
   try {
-    value = read_json(override.value, place_name(override));
+    value = read_json(override.value, source_of(override));
   } catch (const JsonSyntaxError&) {
     value = text_of(override);
   }
-  set_places(value, {std::make_shared<const std::string>(place_name(override)), 0, 0});
+  set_places(value, {std::make_shared<const JsonSource>(source_of(override)), 0, 0});
   return value;
 }
 
@@ -120,22 +121,21 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
   }
 }
 
-std::vector<JsonValue>* experiments_of(JsonValue& document) {
+/// The experiments; none where the document has no list of them.
+std::vector<JsonValue>& experiments_of(JsonValue& document) {
   JsonValue* list = document.find("experiments");
-  return list != nullptr && list->kind == JsonKind::kArray ? &list->items : nullptr;
+  return (list != nullptr ? *list : document).items;
 }
 
 /// Sets the key in the experiment called `name`; false where there is none of that name.
 bool set_in_experiment(JsonValue& document, std::string_view name, const std::string& key,
                        const JsonValue& value) {
-  std::vector<JsonValue>* experiments = experiments_of(document);
-  if (experiments == nullptr) return false;
-  for (std::size_t i = 0; i < experiments->size(); ++i) {
-    JsonValue& experiment = (*experiments)[i];
-    if (experiment.kind == JsonKind::kObject && experiment_name(experiment, i) == name) {
-      set_member(experiment, key, value);
-      return true;
-    }
+  std::size_t index = 0;
+  for (JsonValue& experiment : experiments_of(document)) {
+    const bool is_it = experiment_name(experiment, index++) == name;
+    if (!is_it || experiment.kind != JsonKind::kObject) continue;
+    set_member(experiment, key, value);
+    return true;
   }
   return false;
 }
@@ -143,12 +143,10 @@ bool set_in_experiment(JsonValue& document, std::string_view name, const std::st
 void set_in_drawn_experiments(JsonValue& document, const Override& override,
                               const JsonValue& value) {
   bool any = false;
-  if (std::vector<JsonValue>* experiments = experiments_of(document)) {
-    for (JsonValue& experiment : *experiments) {
-      if (experiment.kind != JsonKind::kObject || experiment.find("given") != nullptr) continue;
-      set_member(experiment, override.path, value);
-      any = true;
-    }
+  for (JsonValue& experiment : experiments_of(document)) {
+    if (experiment.kind != JsonKind::kObject || experiment.find("given") != nullptr) continue;
+    set_member(experiment, override.path, value);
+    any = true;
   }
   if (!any) {
     refuse_path(override, "no experiment draws anything; use EXPERIMENT." + override.path);
@@ -157,10 +155,9 @@ void set_in_drawn_experiments(JsonValue& document, const Override& override,
 
 void set_at_top(JsonValue& document, const Override& override, const JsonValue& value) {
   set_member(document, override.path, value);
+  if (override.path != "sampler") return;
   // A sampler asked for at the command line is not silently overruled by an experiment's own.
-  std::vector<JsonValue>* experiments = experiments_of(document);
-  if (override.path != "sampler" || experiments == nullptr) return;
-  for (JsonValue& experiment : *experiments) {
+  for (JsonValue& experiment : experiments_of(document)) {
     if (experiment.find("sampler") != nullptr) set_member(experiment, "sampler", value);
   }
 }
@@ -169,10 +166,8 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
   const std::size_t dot = override.path.rfind('.');
   if (dot != std::string::npos) {
     std::vector<std::string> names;
-    if (const std::vector<JsonValue>* experiments = experiments_of(document)) {
-      for (const JsonValue& experiment : *experiments) {
-        names.push_back(experiment_name(experiment, names.size()));
-      }
+    for (const JsonValue& experiment : experiments_of(document)) {
+      names.push_back(experiment_name(experiment, names.size()));
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
     refuse_path(override, unknown_name("experiment", override.path.substr(0, dot), views));

@@ -7,7 +7,6 @@
 
 #include "config/axis.h"
 #include "config/field.h"
-#include "config/sweep.h"
 #include "experiment/scaling_table.h"
 
 namespace attnscale {

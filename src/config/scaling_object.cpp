@@ -3,18 +3,15 @@
 #include <fmt/core.h>
 
 #include "config/object_reader.h"
+#include "config/parameters.h"
 #include "config/scaling_keys.h"
 #include "config/schema.h"
-#include "config/sweep.h"
 
 namespace attnscale {
 namespace {
 
-std::vector<std::string_view> parameter_names(const ScalingRow* row) {
-  std::vector<std::string_view> names;
-  if (row == nullptr) return names;
-  for (const ScalingParameter& parameter : row->parameters) names.push_back(parameter.name);
-  return names;
+std::string name_of(const ScalingRow* row) {
+  return row != nullptr ? "the scaling " + quote(row->name) : "the score itself";
 }
 
 /// What the object is like, which decides which other keys there are; nullptr for the score itself.
@@ -29,23 +26,6 @@ const ScalingRow* start_of(const JsonValue& value) {
     read_start(*said, field_named(scaling_rows(), key), draft);
   }
   return draft.like;
-}
-
-/// The axes of the numbers that the row needs.
-std::vector<NumberAxis> read_parameters(const JsonValue& value, const ScalingRow* row) {
-  std::vector<NumberAxis> axes;
-  if (row == nullptr) return axes;
-  for (const ScalingParameter& parameter : row->parameters) {
-    const JsonValue* number = value.find(parameter.name);
-    if (number == nullptr) {
-      refuse(value, fmt::format("the scaling {} needs the key {}: {}", quote(row->name),
-                                quote(parameter.name), parameter.help));
-    }
-    axes.push_back(read_axis(
-        *number,
-        {{parameter.least, parameter.most}, NumberKind::kReal, std::string(parameter.help)}));
-  }
-  return axes;
 }
 
 std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
@@ -98,8 +78,9 @@ void expect_no_idle_key(const JsonValue& value, const ScalingRule& rule) {
 void read_object_into(const JsonValue& value, std::vector<Scaling>& scalings) {
   ScalingDraft draft;
   const ScalingRow* const like = start_of(value);
-  read_object(value, scaling_rows(), draft, parameter_names(like));
-  std::vector<NumberAxis> axes = read_parameters(value, like);
+  const std::vector<Field> needed = parameters_of(like);
+  read_object(value, scaling_rows(), draft, names_of(needed));
+  std::vector<NumberAxis> axes = read_parameters(value, name_of(like), needed);
   const auto parameters = std::ssize(axes);
   const std::string name = name_of_scaling(value, draft);
   refuse_repeated_name(value, scalings, name, "scaling");
@@ -121,14 +102,7 @@ void read_object_into(const JsonValue& value, std::vector<Scaling>& scalings) {
 void read_name_into(const JsonValue& value, const Field& field, std::vector<Scaling>& scalings) {
   refuse_what_is_no_scaling(value);
   const ScalingRow& row = *find_scaling_row(read_choice(value, field));
-  if (!row.parameters.empty()) {
-    std::vector<std::string> members = {member_text("preset", quote(row.name))};
-    for (const std::string_view key : parameter_names(&row)) {
-      members.push_back(member_text(key, "..."));
-    }
-    refuse(value, fmt::format("the scaling {} needs a number; write {}", quote(row.name),
-                              object_text(members)));
-  }
+  expect_no_parameters(value, name_of(&row), "preset", parameters_of(&row));
   refuse_repeated_name(value, scalings, std::string(row.name), "scaling");
   scalings.push_back(*find_scaling(row.name));
 }
@@ -156,32 +130,27 @@ std::string scaling_text(ScalingText& text) {
 }
 
 /// A start with the numbers it needs; a name of its own unless the start is taken as it is.
-std::string start_schema(const std::string& names, std::span<const ScalingParameter> parameters) {
+std::string start_schema(const std::string& names, const std::vector<Field>& parameters) {
   const std::string either = any_of({R"({"required": ["like"]})", R"({"required": ["preset"]})"});
   std::vector<std::string> properties;
   for (const std::string_view key : names_of(scaling_rows())) {
     const bool is_start = key == "like" || key == "preset";
     properties.push_back(member_text(key, is_start ? schema_of(names) : "true"));
   }
-  std::vector<std::string_view> needed;
-  for (const ScalingParameter& parameter : parameters) {
-    properties.push_back(
-        parameter_text(parameter.name, parameter.help, {parameter.least, parameter.most}));
-    needed.push_back(parameter.name);
-  }
+  for (const Field& field : parameters) properties.push_back(property_text(field, shape_of(field)));
   std::string start =
       member_text("properties", object_text(properties)) + R"(, "additionalProperties": false)";
-  if (!needed.empty()) start += ", " + required_shape(needed) + ", " + either;
-  const std::string as_it_is = fmt::format(R"("maxProperties": {}, {})", 1 + needed.size(), either);
+  if (!parameters.empty()) start += ", " + required_shape(names_of(parameters)) + ", " + either;
+  const std::string as_it_is =
+      fmt::format(R"("maxProperties": {}, {})", 1 + parameters.size(), either);
   const std::string named = any_of({R"({"required": ["name"]})", schema_of(as_it_is)});
   return schema_of(member_text("allOf", list_text({schema_of(start), schema_of(named)})));
 }
 
 }  // namespace
 
-std::vector<Scaling> read_scalings(const JsonValue& value, const Field& field) {
+void read_into(const JsonValue& value, const Field& field, std::vector<Scaling>& scalings) {
   expect_list(value, "scalings, such as [\"none\", \"div_sqrt_d\"]");
-  std::vector<Scaling> scalings;
   for (const JsonValue& item : value.items) {
     if (item.kind == JsonKind::kObject) {
       read_object_into(item, scalings);
@@ -189,10 +158,9 @@ std::vector<Scaling> read_scalings(const JsonValue& value, const Field& field) {
       read_name_into(item, field, scalings);
     }
   }
-  return scalings;
 }
 
-std::string scalings_text(const std::vector<Scaling>& scalings) {
+std::string json_text(const Field&, const std::vector<Scaling>& scalings) {
   return swept_list_text(scalings, scaling_text);
 }
 
@@ -205,7 +173,7 @@ std::string scaling_schema() {
   std::vector<std::string> starts = {start_schema(plain_names_shape(scaling_table()), {})};
   for (const ScalingRow& row : scaling_table()) {
     if (row.parameters.empty()) continue;
-    starts.push_back(start_schema(member_text("const", quote(row.name)), row.parameters));
+    starts.push_back(start_schema(member_text("const", quote(row.name)), parameters_of(&row)));
   }
   return object_shape(scaling_rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(starts) +
          R"(, "not": {"required": ["like", "preset"]})";

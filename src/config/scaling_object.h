@@ -11,10 +11,10 @@
 namespace attnscale {
 
 /// Reads the list. Throws UserError.
-std::vector<Scaling> read_scalings(const JsonValue& value, const Field& field);
+void read_into(const JsonValue& value, const Field& field, std::vector<Scaling>& scalings);
 
-/// The list as JSON text; a sweep is one object of it.
-std::string scalings_text(const std::vector<Scaling>& scalings);
+/// The list; a sweep is one object of it.
+std::string json_text(const Field& field, const std::vector<Scaling>& scalings);
 
 /// The keywords of JSON Schema for the list, and for an object of it.
 std::string scalings_shape(const Field& field);

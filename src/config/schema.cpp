@@ -100,12 +100,6 @@ std::string property_text(const Field& field, const std::string& shape) {
   return member_text(field.name, schema_of(schema));
 }
 
-std::string parameter_text(std::string_view name, std::string_view help,
-                           const FieldBounds& bounds) {
-  const Field field = {name, FieldType::kNumberAxis, FieldUse::kRequired, "", help, bounds};
-  return property_text(field, shape_of(field));
-}
-
 std::string object_shape(const std::vector<std::string>& properties,
                          const std::vector<std::string_view>& required, OtherKeys others) {
   std::string shape = R"("type": "object", )" + member_text("properties", object_text(properties));

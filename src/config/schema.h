@@ -3,7 +3,6 @@
 // one sampler, shapes that must agree) only the reader checks.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,16 +23,6 @@ std::string any_of(const std::vector<std::string>& schemas);
 
 /// One of these texts.
 std::string names_shape(const std::vector<std::string_view>& names);
-/// The names of those rows that need no parameters.
-template <typename TableRow>
-std::string plain_names_shape(std::span<const TableRow> table) {
-  std::vector<std::string_view> names;
-  for (const TableRow& row : table) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return names_shape(names);
-}
-
 /// A number ("integer" or "number") within the bounds.
 std::string number_shape(std::string_view type, const FieldBounds& bounds);
 
@@ -52,9 +41,6 @@ std::string shape_of(const Field& field);
 
 /// One property: its help, its shape and its default.
 std::string property_text(const Field& field, const std::string& shape);
-
-/// The property for a number that a row of another table needs, or a sweep of it.
-std::string parameter_text(std::string_view name, std::string_view help, const FieldBounds& bounds);
 
 /// Which keys an object may have beside those of its table.
 enum class OtherKeys { kRefused, kLeftToAlternatives };

@@ -14,8 +14,6 @@
 namespace attnscale {
 namespace {
 
-constexpr std::int64_t kUsualLeast = 1000;
-
 using StopRow = Row<PrecisionTarget, const PrecisionTarget>;
 
 const std::vector<StopRow>& rows() {
@@ -73,15 +71,15 @@ void check_what_is_measured(const JsonValue& stop, const Experiment& experiment)
 
 }  // namespace
 
-PrecisionTarget read_stop(const JsonValue& value, std::int64_t queries) {
-  PrecisionTarget target;
-  target.min_queries = std::min(kUsualLeast, queries);
+void read_into(const JsonValue& value, const Field&, PrecisionTarget& target) {
   read_object(value, rows(), target);
-  return target;
+}
+
+std::int64_t usual_min_queries(const Experiment& experiment) {
+  return std::min<std::int64_t>(1000, experiment.queries);
 }
 
 void check_stop(const JsonValue& value, const Experiment& experiment) {
-  if (!experiment.stop) return;
   const PrecisionTarget& target = *experiment.stop;
   const JsonValue& stop = *value.find("stop");
   check_errors(stop, target);
@@ -99,8 +97,12 @@ void check_stop(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-std::string stop_text(const PrecisionTarget& target) {
+std::string json_text(const Field&, const PrecisionTarget& target) {
   return object_text(member_texts(rows(), target));
+}
+
+std::string stop_shape(const Field&) {
+  return reference_shape("stop");
 }
 
 std::string stop_schema() {

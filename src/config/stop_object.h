@@ -4,25 +4,28 @@
 #include <cstdint>
 #include <string>
 
+#include "config/field.h"
 #include "experiment/experiment.h"
 
 namespace attnscale {
 
-struct JsonValue;
-
 /// The most queries of a cell.
 inline constexpr double kMostQueries = 1e15;
 
-/// Reads the object of an experiment of so many queries. Throws UserError.
-PrecisionTarget read_stop(const JsonValue& value, std::int64_t queries);
+/// Reads the object; `min_queries` is 0 where it is not said. Throws UserError.
+void read_into(const JsonValue& value, const Field& field, PrecisionTarget& target);
+
+/// The fewest queries where the config does not say them.
+std::int64_t usual_min_queries(const Experiment& experiment);
 
 /// Exactly one error must be said, the target's metric and scaling be measured, and its queries lie
 /// within the experiment's; `value` is the experiment. Throws UserError.
 void check_stop(const JsonValue& value, const Experiment& experiment);
 
-std::string stop_text(const PrecisionTarget& target);
+std::string json_text(const Field& field, const PrecisionTarget& target);
 
-/// The keywords of JSON Schema for the object.
+/// The keywords of JSON Schema for the key, and for the object.
+std::string stop_shape(const Field& field);
 std::string stop_schema();
 
 }  // namespace attnscale

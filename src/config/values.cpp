@@ -10,6 +10,7 @@
 #include "config/join.h"
 #include "config/nearest_name.h"
 #include "config/object_writer.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -63,13 +64,10 @@ NumberBounds bounds_of(const Field& field) {
 
 std::string number_text(double number) {
   constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
-  if (number == 0 && std::signbit(number)) return "-0.0";
-  char digits[32];
   const bool whole = std::floor(number) == number && std::abs(number) < kExactIntegers;
-  const auto [end, error] =
-      whole ? std::to_chars(digits, digits + sizeof digits, static_cast<std::int64_t>(number))
-            : std::to_chars(digits, digits + sizeof digits, number);
-  return {digits, end};
+  if (!whole) return shortest(number);
+  const bool minus_zero = number == 0 && std::signbit(number);
+  return minus_zero ? "-0.0" : std::to_string(static_cast<std::int64_t>(number));
 }
 
 std::string numbers_text(const std::vector<double>& numbers) {
