@@ -1,5 +1,4 @@
-// The program: hands the command to the room that does it, prints errors once, returns the exit
-// code.
+// The program on one machine.
 #include <iostream>
 
 #include "app/program.h"

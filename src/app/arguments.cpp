@@ -38,7 +38,7 @@ po::options_description description_of(Rows rows) {
   throw UserError("attnscale " + command + ": " + message);
 }
 
-// Refuses an option that there is none of, with the nearest one.
+// Refuses an unknown option and names the nearest one.
 [[noreturn]] void refuse_option(const std::string& command, Rows rows, const std::string& found) {
   std::vector<std::string> names;
   for (const OptionRow& row : rows) names.push_back(fmt::format("--{}", row.name));
@@ -51,8 +51,8 @@ bool is_short_option(const std::string& word) {
          std::isalpha(static_cast<unsigned char>(word[1])) != 0;
 }
 
-// Refuses what Program_options would take for something else: an option as the value of the one
-// before it, and a short option as a word. A number such as -1,2 is a word like any other.
+// Refuses what Program_options would misread: an option as the value of the one before it, and a
+// short option as a word. A number such as -1,2 is an ordinary word.
 void check_words(const std::string& command, Rows rows, std::span<const std::string> words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     const std::string& word = words[i];
@@ -61,9 +61,9 @@ void check_words(const std::string& command, Rows rows, std::span<const std::str
     const auto row = std::ranges::find(rows, word.substr(2), &OptionRow::name);
     if (row == rows.end() || row->value.empty()) continue;
     ++i;
-    if (i == words.size()) refuse(command, fmt::format("{} wants {} behind it", word, row->value));
+    if (i == words.size()) refuse(command, fmt::format("{} needs {} after it", word, row->value));
     if (words[i].starts_with("--")) {
-      refuse(command, fmt::format("{} wants {} behind it, not {}", word, row->value, words[i]));
+      refuse(command, fmt::format("{} needs {} after it, not {}", word, row->value, words[i]));
     }
   }
 }
@@ -80,8 +80,8 @@ const std::string& Arguments::only_word(const std::string& what) const {
     refuse(fmt::format("no {} given; see attnscale {} --help", what, typed_.front()));
   }
   if (words_.size() == 1) return words_.front();
-  refuse(fmt::format("one {} wanted, but \"{}\" stands there as well; see attnscale {} --help",
-                     what, words_[1], typed_.front()));
+  refuse(fmt::format("expected one {}, but \"{}\" is given as well; see attnscale {} --help", what,
+                     words_[1], typed_.front()));
 }
 
 void Arguments::no_words() const {
@@ -119,7 +119,7 @@ std::optional<double> Arguments::positive_number(const std::string& name,
 
 void Arguments::refuse(const std::string& name, const std::string& found,
                        const std::string& wanted) const {
-  refuse(fmt::format("--{} wants {}, not \"{}\"", name, wanted, found));
+  refuse(fmt::format("--{} needs {}, not \"{}\"", name, wanted, found));
 }
 
 void Arguments::refuse(const std::string& message) const {

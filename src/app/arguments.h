@@ -1,6 +1,6 @@
 // What a person typed after a command: options and words as plain text, and their conversion to
-// numbers and choices. Knows no command and no option by name; every refusal says what was wanted
-// instead. Program_options stays behind this header.
+// numbers and choices. Knows no command and no option by name; every refusal says what is expected.
+// Program_options is not visible outside.
 #pragma once
 
 #include <charconv>
@@ -18,9 +18,8 @@ namespace attnscale {
 
 /// An option of a command.
 struct OptionRow {
-  std::string_view name;  ///< without the dashes
-  std::string_view
-      value;  ///< what stands for its value in the help, such as "DIR"; a flag has none
+  std::string_view name;   ///< without the dashes
+  std::string_view value;  ///< placeholder of its value, such as "DIR"; empty for a flag
   std::string_view help;
   bool may_be_repeated = false;
 };
@@ -28,8 +27,8 @@ struct OptionRow {
 /// The options and words of one command. All functions that refuse throw UserError.
 class Arguments {
  public:
-  /// `typed` begins with the command. `options` holds the texts of each option given, in the order
-  /// given; a flag has none.
+  /// `typed` begins with the command. `options` holds the values of each given option in order; a
+  /// flag has none.
   Arguments(std::vector<std::string> typed, std::map<std::string, std::vector<std::string>> options,
             std::vector<std::string> words);
 
@@ -59,7 +58,7 @@ class Arguments {
   /// Refuses what is not a finite number above 0; `what` names it in the error.
   std::optional<double> positive_number(const std::string& name, const std::string& what) const;
 
-  /// The value beside the word given; the first where none is.
+  /// The value that belongs to the given word; the first value if the option is absent.
   template <typename Choice>
   Choice choice(const std::string& name,
                 std::initializer_list<std::pair<std::string_view, Choice>> choices) const {
@@ -73,14 +72,14 @@ class Arguments {
     refuse_choice(name, *found, allowed);
   }
 
-  /// Throws: --name wants `wanted`, not what was found.
+  /// Throws: --name needs `wanted`, not what was found.
   [[noreturn]] void refuse(const std::string& name, const std::string& found,
                            const std::string& wanted) const;
 
   /// Throws the message with the command before it.
   [[noreturn]] void refuse(const std::string& message) const;
 
-  /// The number that the whole of `text` spells; nothing where it spells none or too large a one.
+  /// The number that `text` as a whole spells; empty if it is not a number or too large.
   template <typename Number>
   static std::optional<Number> parse(std::string_view text) {
     Number number{};
@@ -101,9 +100,9 @@ class Arguments {
 /// The options as --help prints them, at most 100 characters wide.
 std::string options_text(std::span<const OptionRow> options);
 
-/// Takes apart what was typed, of which the first word is the command. Long options only, never
-/// guessed from an abbreviation. Throws UserError for an option that the command does not have, one
-/// without its value, and one given twice.
+/// Splits what was typed into options and words; its first word is the command. Accepts long
+/// options only, and never guesses from an abbreviation. Throws UserError for an option that the
+/// command does not have, one without its value, and one given twice.
 Arguments parse_options(std::span<const OptionRow> options, std::vector<std::string> typed);
 
 /// The numbers of a text such as "16,8,0"; blanks around a number and a plus sign are allowed.

@@ -13,8 +13,8 @@
 namespace attnscale {
 namespace {
 
-// Ratios this near to 1 count as an explanation: a spread of some hundred scores is no better
-// known, and hypotheses are further apart.
+// Ratios this near to 1 count as an explanation: a spread from a few hundred scores is not known
+// better, and the hypotheses are further apart.
 constexpr double kNear = 1.05;
 
 using Size = std::optional<std::int64_t>;
@@ -22,8 +22,8 @@ using Size = std::optional<std::int64_t>;
 struct Hypothesis {
   std::string_view name;
   std::string_view formula;
-  Size AuditCommand::*needs;  ///< the size without which nothing can be said; nullptr where none
-  /// What q.k is multiplied by. `size` is that of `needs`, else d.
+  Size AuditCommand::*needs;  // the size that it depends on; nullptr if none
+  // What q.k is multiplied by. `size` is that of `needs`, else d.
   double (*multiplier)(double d, double size);
 };
 
@@ -75,7 +75,7 @@ std::string which_d(const AuditCommand& command) {
                             short_number(std::sqrt(static_cast<double>(command.d))));
 }
 
-// What the ranked explanations say of the measured spread.
+// What the ranked explanations say about the measured spread.
 std::string verdict(const AuditCommand& command, const std::vector<Explanation>& ranked) {
   const std::string measured = short_number(*command.measured_sd);
   const auto explains = [](const Explanation& one) { return distance(one) <= std::log(kNear); };
@@ -93,7 +93,7 @@ std::string verdict(const AuditCommand& command, const std::vector<Explanation>&
   }
   text += ".\n";
   if (std::count_if(ranked.begin(), ranked.end(), explains) > 1) {
-    text += "Their spreads are too close to be told apart by one measurement.\n";
+    text += "Their spreads are too close to distinguish by one measurement.\n";
   }
   return text;
 }

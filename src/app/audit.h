@@ -1,6 +1,6 @@
 // Which usual mistake explains a measured spread of attention scores. One row of a table is one
-// thing that people do to q.k, rightly or not; with entries of mean 0 and spread 1 each leaves a
-// spread that is known exactly, so the measured one tells them apart. Runs nothing.
+// thing that people do to q.k, rightly or not. With entries of mean 0 and spread 1 each leaves a
+// spread that is known exactly, so the measured spread distinguishes them. Runs nothing.
 #pragma once
 
 #include <cstddef>

@@ -80,7 +80,7 @@ Command make_merge(const Arguments& arguments) {
   MergeCommand merge;
   if (arguments.words().size() < 2) {
     arguments.refuse(
-        "wants the folder to write and the shards' folders; see attnscale merge --help");
+        "needs the folder to write and the folders of the shards; see attnscale merge --help");
   }
   merge.out = arguments.words().front();
   merge.shards.assign(arguments.words().begin() + 1, arguments.words().end());
@@ -110,11 +110,11 @@ std::int64_t head_size(const Arguments& arguments, const AuditCommand& audit,
                        std::optional<std::int64_t> given) {
   if (given) return *given;
   if (!audit.d_model || !audit.heads) {
-    arguments.refuse("wants --d N, or --d-model N and --heads N, of which it is the quotient");
+    arguments.refuse("needs --d N, or both --d-model N and --heads N");
   }
   if (*audit.d_model % *audit.heads != 0) {
     arguments.refuse(
-        fmt::format("--d-model {} is no multiple of --heads {}; say the head size with --d",
+        fmt::format("--d-model {} is not a multiple of --heads {}; give the head size with --d",
                     *audit.d_model, *audit.heads));
   }
   return *audit.d_model / *audit.heads;
@@ -151,8 +151,8 @@ Command make_list(const Arguments& arguments) {
   return ListCommand{what};
 }
 
-constexpr OptionRow kHelp{"help", "", "this text"};
-constexpr OptionRow kSeed{"seed", "N", "the seed, instead of the config's"};
+constexpr OptionRow kHelp{"help", "", "show this text"};
+constexpr OptionRow kSeed{"seed", "N", "use this seed instead of the config's"};
 constexpr OptionRow kSet{
     "set", "PATH=VALUE",
     "change the config: PATH is a JSON Pointer (/experiments/0/d), a top-level key, "
@@ -163,60 +163,60 @@ constexpr OptionRow kSet{
 // A row takes a line or two.
 // clang-format off
 constexpr std::array kRunOptions{
-    OptionRow{"out", "DIR", "where results go (default results/NAME; with --set or --seed "
+    OptionRow{"out", "DIR", "folder of the results (default results/NAME; with --set or --seed "
               "results/NAME-FINGERPRINT; with --shard results/NAME.shard-I-of-N)"},
     kSet,
     kSeed,
     OptionRow{"threads", "N",
-              "threads (default: the processors this process may use); never changes a number"},
-    OptionRow{"shard", "I/N", "measure share I of N, to be joined by attnscale merge"},
+              "number of threads (default: all available processors); never changes a result"},
+    OptionRow{"shard", "I/N", "measure only share I of N; attnscale merge joins the shares"},
     OptionRow{"time-limit", "SECONDS",
-              "stop after that time and keep what was measured: the same command goes on"},
-    OptionRow{"progress", "MODE", "auto, bar, plain or never (default auto); goes to stderr"},
+              "stop after this time and keep what was measured; the same command goes on from there"},
+    OptionRow{"progress", "MODE", "show progress on stderr: auto, bar, plain or never (default auto)"},
     OptionRow{"quiet", "", "print no tables and no progress"},
     OptionRow{"force", "", "replace another run in the folder"},
     kHelp};
 constexpr std::array kPlanOptions{
-    kSet, kSeed, OptionRow{"format", "FORMAT", "table, csv or json"}, kHelp};
+    kSet, kSeed, OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
 constexpr std::array kMergeOptions{
     OptionRow{"quiet", "", "print no tables"},
     OptionRow{"force", "", "replace another run in OUT_DIR"},
     kHelp};
 constexpr std::array kShowOptions{
-    OptionRow{"format", "FORMAT", "table, markdown or csv; csv joins the summaries of all runs"},
+    OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs"},
     kHelp};
 constexpr std::array kSoftmaxOptions{
-    OptionRow{"d", "N", "divide the scores by sqrt(N) and by N as well"}, kHelp};
+    OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
 constexpr std::array kAuditOptions{
-    OptionRow{"d", "N", "the head size; by default d-model over heads"},
+    OptionRow{"d", "N", "head size (default: d-model divided by heads)"},
     OptionRow{"measured-sd", "X",
-              "the spread (standard deviation) that was measured of what enters the softmax"},
-    OptionRow{"d-model", "N", "the model's width"},
-    OptionRow{"heads", "N", "heads that share the width"},
-    OptionRow{"padded-d", "N", "the head size as a kernel pads it"},
-    OptionRow{"value-d", "N", "the head size of the values"},
-    OptionRow{"layers", "N", "layers of the model"},
+              "measured spread (standard deviation) of what enters the softmax"},
+    OptionRow{"d-model", "N", "width of the model"},
+    OptionRow{"heads", "N", "number of heads that share the width"},
+    OptionRow{"padded-d", "N", "head size as padded by a kernel"},
+    OptionRow{"value-d", "N", "head size of the values"},
+    OptionRow{"layers", "N", "number of layers of the model"},
     kHelp};
 constexpr std::array kHelpAlone{kHelp};
 
 constexpr std::array kCommands{
-    CommandRow{"run", "CONFIG", "measure what a config asks for; files and tables",
+    CommandRow{"run", "CONFIG", "measure what a config asks for; write files, print tables",
                kRunOptions, make_run},
-    CommandRow{"plan", "CONFIG", "cells, blocks, formulas and expected time; runs nothing",
+    CommandRow{"plan", "CONFIG", "show cells, blocks, formulas and expected time; run nothing",
                kPlanOptions, make_plan},
     CommandRow{"merge", "OUT_DIR SHARD_DIR...",
-               "shards of one run, in any order, into the single run's bytes",
+               "join the shards of a run into the files of the whole run",
                kMergeOptions, make_merge},
-    CommandRow{"show", "DIR...", "the tables of finished runs again", kShowOptions, make_show},
-    CommandRow{"verify", "DIR", "hashes, query counts, estimates against exact values",
+    CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, make_show},
+    CommandRow{"verify", "DIR", "check the hashes, query counts and estimates of a run",
                kHelpAlone, make_verify},
-    CommandRow{"softmax", "SCORES", "weights and slopes of a list of scores, such as 16,8,0",
+    CommandRow{"softmax", "SCORES", "print weights and slopes of a list of scores like 16,8,0",
                kSoftmaxOptions, make_softmax},
-    CommandRow{"audit", "--d N --measured-sd X", "which usual mistake explains a measured spread",
+    CommandRow{"audit", "--d N --measured-sd X", "find the usual mistake that explains a measured spread",
                kAuditOptions, make_audit},
-    CommandRow{"schema", "", "JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
+    CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
     CommandRow{"list", "scalings|laws|metrics|samplers",
-               "what a config may name, and what it means", kHelpAlone, make_list},
+               "list the names that a config may use, and their meaning", kHelpAlone, make_list},
 };
 // clang-format on
 
@@ -238,7 +238,7 @@ std::string program_help() {
     text += fmt::format("  {:<38}{}\n", usage(row), row.summary);
   }
   return text +
-         "\nattnscale COMMAND --help tells the options of one command; attnscale --version the "
+         "\nattnscale COMMAND --help lists the options of a command; attnscale --version shows the "
          "version.\n\n"
          "Try: attnscale run configs/try_this.json\n\n"
          "Exit codes: 0 done; 1 failed; 2 wrong usage or config, or another run in the folder;\n"

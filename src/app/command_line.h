@@ -1,4 +1,5 @@
-// The commands as plain values, and how arguments become one, or a text of help.
+// The commands as plain values, the table of their options, and the way from arguments to a command
+// or a help text.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@
 
 namespace attnscale {
 
-/// What to do where the folder already holds another run.
+/// What to do if the folder already holds another run.
 enum class OtherRun { kRefuse, kReplace };
 
 /// Whether tables are printed after a run.
@@ -75,7 +76,7 @@ struct ListCommand {
   std::string what;  ///< scalings, laws, metrics or samplers
 };
 
-/// Help or version: nothing to do but to print it.
+/// Help or version: a text to print.
 struct PrintCommand {
   std::string text;
 };
@@ -84,10 +85,10 @@ using Command =
     std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
                  AuditCommand, SchemaCommand, ListCommand, PrintCommand>;
 
-/// A command of the program. Help reads these rows; a new command is one more.
+/// A command of the program. Help reads these rows; a new command is a new row.
 struct CommandRow {
   std::string_view name;
-  std::string_view words;    ///< what follows the name, beside options
+  std::string_view words;    ///< what follows the name, apart from options
   std::string_view summary;  ///< one line
   std::span<const OptionRow> options;
   Command (*make)(const Arguments&);  ///< throws UserError
@@ -95,8 +96,8 @@ struct CommandRow {
 
 std::span<const CommandRow> command_table();
 
-/// Reads the arguments after the program's name. Throws UserError for anything it does not know,
-/// with the nearest thing it does; options are never guessed from an abbreviation.
+/// Reads the arguments after the program's name. Throws UserError for anything unknown and names
+/// the nearest known word; options are never guessed from an abbreviation.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace attnscale

@@ -102,7 +102,7 @@ std::string rounded_seconds(double seconds) {
   return text.substr(0, text.find('.') + (seconds < 10 ? 3 : 1));
 }
 
-// The same for the eye: one experiment's formulas once, seconds rounded, and the total.
+// The same for a reader: each formula once, rounded seconds, and their total.
 std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines,
                         const std::filesystem::path& folder, std::size_t width) {
   const auto whole = [](const auto& number) { return number ? std::to_string(*number) : ""; };
@@ -125,7 +125,7 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
                     total < 0.01 ? "" : "about ", rounded_seconds(total), folder.string());
 }
 
-// A row's name, and beside it the lines of its description.
+// The name of each row, followed by the lines of its description.
 template <typename Row>
 std::string table_list(std::span<const Row> rows,
                        std::vector<std::string> (*describe)(const Row&)) {
@@ -152,7 +152,7 @@ std::string describe_parameters(const Row& row) {
   return text;
 }
 
-// Formula, meaning, where it is from, and what it must be told: too much for one line.
+// Formula, meaning, origin and the numbers it needs: too much for one line.
 std::vector<std::string> describe_scaling(const ScalingRow& row) {
   std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
                                  fmt::format("from: {}", row.source)};

@@ -29,7 +29,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// What must make its reader doubt the run, a sentence each.
+// Reasons to doubt the run, one sentence each.
 std::vector<std::string> alarms_of(const Plan& plan, const ReferenceCheck& check) {
   std::vector<std::string> alarms;
   for (const Experiment& experiment : plan.config.experiments) {
@@ -40,15 +40,14 @@ std::vector<std::string> alarms_of(const Plan& plan, const ReferenceCheck& check
   }
   if (check.beyond > 0) {
     alarms.push_back(fmt::format("{} {} further from the exact value than chance allows, first {}",
-                                 check.beyond,
-                                 check.beyond == 1 ? "estimate lies" : "estimates lie",
+                                 check.beyond, check.beyond == 1 ? "estimate is" : "estimates are",
                                  describe_line(check.worst.front().row)));
   }
   for (std::string& alarm : alarms) alarm += "; do not trust this run, see attnscale verify";
   return alarms;
 }
 
-// What rare large scores decide that the run has hardly seen; there is some.
+// About lines that rare large scores decide, of which the run saw too few; there is at least one.
 std::string misjudged_sentence(const ReferenceCheck& check) {
   const CheckedLine& line = *check.most_misjudged;
   const bool one = check.misjudged == 1;
@@ -81,7 +80,7 @@ struct MissedTargets {
   }
 };
 
-// A file is read where it lies: one that was written to meanwhile gave numbers of neither.
+// Files are read in place: one that was changed meanwhile gave numbers of no single version.
 void expect_unchanged(const Given& given) {
   for (const auto matrix : kGivenMatrices) {
     const std::optional<GivenFile>& file = (given.*matrix).file;
@@ -92,7 +91,7 @@ void expect_unchanged(const Given& given) {
   }
 }
 
-// False where `stop` said so.
+// False if `stop` ended it.
 bool measure_given_into(Results& results, const Config& config, const Experiment& experiment,
                         const StopSignal& stop) {
   auto given = measure_given(config, experiment, stop);

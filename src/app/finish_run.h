@@ -1,4 +1,4 @@
-// The end of a run, however its blocks were measured: estimates, files, what the reader sees.
+// The end of a run, however its blocks were measured: estimates, warnings and files.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +14,15 @@
 
 namespace attnscale {
 
-/// What a run found out, and what its reader should know of it, a sentence each.
+/// What a run found out, and what its reader should know about it, one sentence each.
 struct FinishedRun {
   Results results;
   std::vector<std::string> warnings;
-  ExitCode exit_code = ExitCode::kDone;  ///< or that a precision target was not reached
+  ExitCode exit_code = ExitCode::kDone;  ///< or kTargetNotReached
 };
 
-/// Everything the run found out, from a complete ledger of the whole run. Nothing where `stop` said
-/// so, which it is asked between cells and while samples are drawn.
+/// Everything the run found out, from a complete ledger of the whole run. Empty if `stop` ended it;
+/// `stop` is asked between cells and while samples are drawn.
 std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
                                         const StopSignal& stop = nullptr);
 

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 enum class Need { kMayBeAbsent, kRequired };
 
-// Every key of a manifest with its place; `visit(key, value, need)` writes or reads it.
+// Every key of a manifest and its member; `visit(key, value, need)` writes or reads it.
 template <typename AnyManifest, typename Visitor>
 void visit_keys(AnyManifest& manifest, const Visitor& visit) {
   visit("program", manifest.program);
@@ -80,7 +80,7 @@ static void to_json(Json& json, const JsonText& config) {
 }
 
 static void from_json(const Json& json, JsonText& config) {
-  json.get_ref<const Json::object_t&>();  // throws where it is no object
+  json.get_ref<const Json::object_t&>();  // throws if it is not an object
   config.text = json.dump();
 }
 

@@ -1,5 +1,6 @@
-// What a run says of itself for machines: manifest.json at its end, and the lines of events.jsonl.
-// Their keys are spelled here and nowhere else, and JSON stays behind this header.
+// The machine-readable account of a run: manifest.json, written at its end, and the lines of
+// events.jsonl. This is the only place that spells the manifest's keys; JSON is not visible
+// outside.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +31,14 @@ struct ManifestFile {
   friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
 };
 
-/// JSON as text; its layout says nothing.
+/// JSON as text; its layout has no meaning.
 struct JsonText {
   std::string text = "{}";
 
   friend bool operator==(const JsonText&, const JsonText&) = default;
 };
 
-/// Where the numbers of a run came from, and how it ended.
+/// How the numbers of a run came about, and how the run ended.
 struct Manifest {
   std::string program = "attnscale";
   Build build = {};
@@ -65,11 +66,11 @@ struct Manifest {
 /// The text of manifest.json. Bytes that are not UTF-8, as arguments may hold, become U+FFFD.
 std::string to_json_text(const Manifest& manifest);
 
-/// The manifest in such a text, of any version of the program: what only some versions note may be
-/// absent. Nothing where the text is not a manifest.
+/// Reads such a text, from any version of the program: keys that not every version writes may be
+/// absent. Empty if the text is not a manifest.
 std::optional<Manifest> parse_manifest(std::string_view text);
 
-/// The manifest in `folder`; nothing where there is no such file or it is not a manifest.
+/// The manifest in `folder`; empty if there is no such file or it is not a manifest.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
 using Fact = std::variant<std::int64_t, std::string, std::vector<std::string>>;

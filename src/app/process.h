@@ -1,5 +1,4 @@
-// What the system gives this process: its standard files, of which stdout must take all that was
-// asked for or say so, and processors.
+// What the system gives this process: its standard files and its processors.
 #pragma once
 
 #include <string>
@@ -7,11 +6,10 @@
 namespace attnscale {
 
 /// Occupies those of stdin, stdout and stderr that the caller closed, so that no file opened later
-/// gets their numbers and with it what is printed. Writing to them goes on to fail.
+/// gets their numbers and receives what is printed. Writing to them still fails.
 void occupy_standard_files();
 
-/// Writes `text` to stdout and sees it through. Throws std::system_error where it is closed or
-/// full.
+/// Writes all of `text` to stdout. Throws std::system_error if stdout is closed or full.
 void write_stdout(const std::string& text);
 
 /// Processors in this process's affinity mask, at least 1.

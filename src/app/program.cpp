@@ -62,9 +62,9 @@ struct Runner {
   }
 };
 
-// Given files are mapped: pages behind their new end raise SIGBUS, in which no exception can be
-// thrown. The folder is left as by a kill, unfinished.
-extern "C" void tell_of_cut_file(int) {
+// Files of given numbers are mapped into memory: if one is cut off, reading past its new end raises
+// SIGBUS, where no exception can be thrown. The folder is left unfinished, as after a kill.
+extern "C" void report_cut_file(int) {
   constexpr std::string_view kSentence =
       "attnscale: a file of given numbers was cut off, or could not be read, while it was "
       "measured; "
@@ -77,9 +77,9 @@ extern "C" void tell_of_cut_file(int) {
 
 int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   occupy_standard_files();
-  // A file beyond `ulimit -f` shall be an error with a message, as on a full disk, not a death.
+  // A file larger than `ulimit -f` is an error with a message, like a full disk, not a death.
   std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGBUS, tell_of_cut_file);
+  std::signal(SIGBUS, report_cut_file);
   ExitCode code = ExitCode::kFailed;
   try {
     code = std::visit(Runner{executor}, parse_command_line(arguments));

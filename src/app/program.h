@@ -8,8 +8,8 @@
 
 namespace attnscale {
 
-/// Runs the command that `arguments` (without the program's name) ask for, measuring with
-/// `executor`: what was asked for goes to stdout, an error once to stderr. Returns the exit code.
+/// Runs the command that `arguments` (without the program's name) name, measuring with
+/// `executor`. Its output goes to stdout, an error message to stderr. Returns the exit code.
 int run_program(const std::vector<std::string>& arguments, Executor& executor);
 
 }  // namespace attnscale

@@ -13,7 +13,7 @@
 namespace attnscale {
 namespace {
 
-bool has_scalings_beside_the_lessons(const Results& results) {
+bool has_other_scalings(const Results& results) {
   const auto is_another = [](const std::string& scaling) {
     return std::ranges::find(kLessonScalings, scaling) == kLessonScalings.end();
   };
@@ -64,7 +64,7 @@ std::string report_text(const Results& results, const std::vector<std::string>& 
     return metric ? std::string(metric->title) : name;
   };
   const std::string text = report(results, style);
-  const bool explain = !formulas.empty() && has_scalings_beside_the_lessons(results);
+  const bool explain = !formulas.empty() && has_other_scalings(results);
   return explain ? text + formulas_text(formulas, format) : text;
 }
 

@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A warning is for the reader and for the log.
+// A warning goes to the reader and to the log.
 void warn(const std::string& warning, RunJournal& journal) {
   std::cerr << "warning: " << warning << "\n";
   journal.warning(warning);
 }
 
-// What the folder holds; another run is refused unless it is to be replaced.
+// What the folder holds. Refuses another run unless it may be replaced.
 FolderContents contents_unless_refused(const fs::path& folder, const WantedRun& wanted,
                                        OtherRun other_run) {
   FolderContents contents = inspect_folder(folder, wanted);
@@ -54,8 +54,8 @@ ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<
 
 using FolderWork = std::function<ExitCode(FolderContents found, RunJournal& journal)>;
 
-// Does `work` in a folder that this process alone writes to, cleared of another run, and notes a
-// failure. A run that is there already, finished, is shown instead.
+// Calls `work` while this process alone may write to the folder, without the files of another run;
+// notes a failure. If the folder already holds the finished run, shows that instead.
 ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
                              const WritingOptions& options, const FolderWork& work) {
   const auto look = [&] { return contents_unless_refused(folder, wanted, options.other_run); };
@@ -84,9 +84,10 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
 LoadedConfig load(const RunCommand& command) {
   LoadedConfig loaded = load_config(command.config, command.overrides);
   if (!vector_target_keeps_bytes()) {
-    loaded.warnings.push_back("this machine has no AVX2 with FMA (" + vector_target() +
-                              "): results are right, but not byte for byte those of machines that "
-                              "have it");
+    loaded.warnings.push_back(
+        "this machine has no AVX2 with FMA (" + vector_target() +
+        "): results are correct, but not byte for byte those of machines that "
+        "have it");
   }
   return loaded;
 }
@@ -115,7 +116,7 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
     journal.checkpoint(ledger.queries_done());
   };
   const bool finished = executor.measure(wanted.plan, ledger, options);
-  // A shard's checkpoint is its result; that of a long run is there if its end is cut short.
+  // A shard's checkpoint is its result; that of a long run is kept in case its end is cut short.
   if (!finished || wanted.shard || is_long) options.checkpoint();
   return finished;
 }
@@ -127,7 +128,7 @@ ExitCode interrupt(const StopRequest& stop, const Ledger& ledger, RunJournal& jo
   return ExitCode::kInterrupted;
 }
 
-// Writes what a complete ledger says; the results come from estimate_run.
+// Writes and reports the results of estimate_run.
 ExitCode finish(const WantedRun& wanted, const fs::path& folder, const FinishedRun& finished,
                 Verbosity verbosity, RunJournal& journal) {
   for (const std::string& warning : finished.warnings) warn(warning, journal);
@@ -143,7 +144,7 @@ ExitCode finish(const WantedRun& wanted, const fs::path& folder, const FinishedR
 ExitCode finish_shard(const WantedRun& wanted, const fs::path& folder, RunJournal& journal) {
   journal.end(ExitCode::kDone, {std::string(kCheckpointName)});
   std::cerr << "wrote " << folder.string() << ", " << part_name(wanted.shard)
-            << "; join all of them with attnscale merge\n";
+            << "; join all shards with attnscale merge\n";
   return ExitCode::kDone;
 }
 
@@ -151,8 +152,9 @@ void refuse_to_write_into_a_shard(const fs::path& folder, const std::vector<fs::
   for (const fs::path& shard : shards) {
     std::error_code unreadable;
     if (fs::equivalent(folder, shard, unreadable)) {
-      throw UserError("attnscale merge: " + folder.string() +
-                      " is to be written and is one of the shards; name another folder first");
+      throw UserError(
+          "attnscale merge: " + folder.string() +
+          " is one of the shards and cannot be the folder to write; name another folder first");
     }
   }
 }

@@ -1,4 +1,4 @@
-// The whole story of a run on one page: read, plan, measure, estimate, write, tell.
+// The whole story of a run on one page: read, plan, measure, estimate, write, report.
 #pragma once
 
 #include "app/command_line.h"
@@ -8,7 +8,7 @@
 namespace attnscale {
 
 /// Does what `attnscale run` promises: tables on stdout, everything else on stderr. Throws
-/// UserError before anything is created where the input is wrong, and std::exception where the run
+/// UserError before anything is created if the input is wrong, and std::exception if the run
 /// fails; what was measured until the last checkpoint is then kept.
 ExitCode run_experiment(const RunCommand& command, Executor& executor);
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every file that `run` may leave in its folder, beside its log.
+// Every file that `run` may leave in its folder, apart from its log.
 std::vector<std::string> run_files() {
   std::vector<std::string> names = result_file_names();
   names.insert(names.end(),
@@ -21,7 +21,8 @@ std::vector<std::string> run_files() {
   return names;
 }
 
-// The first file of a finished run that is gone or has another length, and which; else empty.
+// Which file of a finished run is missing or has another length, and which of the two; empty if
+// none.
 std::string first_damage(const fs::path& folder, const Manifest& manifest) {
   for (const ManifestFile& file : manifest.files) {
     std::error_code error;
@@ -37,7 +38,7 @@ std::string shortened(const std::string& value) {
   return value.size() <= kLongest ? value : value.substr(0, kLongest) + "...";
 }
 
-// How the run that a manifest describes differs from the wanted one; empty where it does not.
+// How the run that a manifest describes differs from the wanted one; empty if it does not.
 std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
   if (const auto found =
           first_difference(wanted.identity, {manifest.build.version, manifest.config.text})) {
@@ -58,7 +59,7 @@ FolderContents another_run(const std::string& difference) {
   return contents;
 }
 
-// What a folder's manifest says of it; nothing where only a checkpoint can tell.
+// What the folder holds according to its manifest; empty if only a checkpoint can say.
 std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
                                                    const WantedRun& wanted) {
   if (!fs::exists(folder / kManifestName)) return std::nullopt;
@@ -113,16 +114,16 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
     return contents;
   }
   if (fs::exists(folder / kManifestName)) {
-    contents.warning = fmt::format("{} holds this run, not finished, but no {}: it begins again",
+    contents.warning = fmt::format("{} holds this run, unfinished, but no {}: it starts again",
                                    folder.string(), kCheckpointName);
     return contents;
   }
-  // Beside a log of ours they are what a kill left of a short run: it begins again.
+  // With our log they are what a kill left of a short run: it starts again.
   if (fs::exists(folder / "events.jsonl")) return contents;
   for (const std::string& name : run_files()) {
     if (!fs::exists(folder / name)) continue;
-    return another_run(
-        fmt::format("{} holds {}, and no manifest that says of which run", folder.string(), name));
+    return another_run(fmt::format("{} holds {}, but no manifest that says which run it is from",
+                                   folder.string(), name));
   }
   return contents;
 }
@@ -130,7 +131,7 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  // An existing file is an error to some libraries and none to others, hence the second question.
+  // An existing file is an error in some libraries only, hence the second question.
   if (!error && fs::is_directory(folder)) return;
   throw std::runtime_error(fmt::format("cannot make the folder {}: {}; choose another with --out",
                                        folder.string(),

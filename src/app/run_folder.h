@@ -1,4 +1,4 @@
-// A run's folder: where it is, and what is already there.
+// The folder of a run: where it is and what it already holds.
 #pragma once
 
 #include <filesystem>
@@ -17,43 +17,43 @@ namespace attnscale {
 struct WantedRun {
   const Plan& plan;
   RunIdentity identity;
-  std::optional<Shard> shard;  ///< nothing for the whole run
+  std::optional<Shard> shard;  ///< empty for the whole run
 };
 
-/// What makes a run of `config` by this program the same as another.
+/// The identity of a run of `config` by this program.
 RunIdentity identity_of(const Config& config);
 
-/// kWholeRun, or "shard I of N", of one shard too.
+/// kWholeRun, or "shard I of N", even if N is 1.
 std::string part_name(std::optional<Shard> shard);
 
-/// Where results go by default when `overrides` resolved a config to `config`: results/NAME, with
-/// overrides results/NAME-FINGERPRINT, and .shard-I-of-N after it for a shard.
+/// Where results go by default if `overrides` led to `config`: results/NAME, with overrides
+/// results/NAME-FINGERPRINT, and with .shard-I-of-N after it for a shard.
 std::filesystem::path results_folder(const Config& config, const std::vector<Override>& overrides,
                                      std::optional<Shard> shard = std::nullopt);
 
-/// What a folder holds, as far as `run` cares.
+/// What a folder holds, as far as it matters to `run`.
 enum class FolderState {
   kFree,        ///< no run: absent, or without any file that a run writes
   kFinished,    ///< this run, finished
-  kUnfinished,  ///< this run, interrupted: `checkpoint` is there, if it got that far
-  kOther,       ///< another run, another version's, this one with files gone or changed, or files
-                ///< that nothing there says the run of
+  kUnfinished,  ///< this run, interrupted; has a `checkpoint` if it got that far
+  kOther,       ///< another run, one of another version, this one with missing or changed files,
+                ///< or files of an unknown run
 };
 
 struct FolderContents {
   FolderState state = FolderState::kFree;
   std::optional<Checkpoint> checkpoint;
-  std::string difference;  ///< for kOther, the sentence "FOLDER holds ..." that says so
-  std::string warning;     ///< what was lost of an interrupted run; mostly empty
-  ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, what the run ended with
+  std::string difference;  ///< for kOther, the sentence "FOLDER holds ..."
+  std::string warning;     ///< about an interrupted run that cannot go on; usually empty
+  ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, that of the run
 };
 
 /// Compares what is in `folder` with the wanted run. Of the files of a finished run it looks at the
 /// lengths only; `attnscale verify` reads them. Throws DamagedCheckpoint.
 FolderContents inspect_folder(const std::filesystem::path& folder, const WantedRun& wanted);
 
-/// Makes `folder` and those above it where they are absent. Throws std::runtime_error with the
-/// reason and a way out where it cannot.
+/// Makes `folder` and its parents if they are absent. Throws std::runtime_error, with the reason
+/// and a way out, if it cannot.
 void make_folder(const std::filesystem::path& folder);
 
 /// Removes the files of a run and the pictures drawn of it, and nothing else, from `folder`.

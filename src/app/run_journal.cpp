@@ -130,7 +130,7 @@ void RunJournal::fail() noexcept {
   try {
     end(ExitCode::kFailed, {});
   } catch (...) {
-    // The failure itself is on its way to the reader.
+    // The reader will see the failure itself.
   }
 }
 

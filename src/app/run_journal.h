@@ -1,4 +1,4 @@
-// What a run says of itself in its folder: events as they happen, a manifest at its end.
+// The records that a run keeps in its folder: events as they happen, and a manifest at its end.
 #pragma once
 
 #include <chrono>
@@ -29,8 +29,8 @@ class RunJournal {
   /// Notes the end and writes the manifest, with the hashes of `files`, which are in the folder.
   void end(ExitCode code, const std::vector<std::string>& files);
 
-  /// As far as it can, on the way out of a failure: notes a failed end, unless the run ended before
-  /// it, as when only its tables could not be printed. Throws nothing.
+  /// After a failure: notes a failed end if it can, unless the run had ended before, as when only
+  /// its tables could not be printed. Throws nothing.
   void fail() noexcept;
 
  private:

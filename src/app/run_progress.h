@@ -1,4 +1,4 @@
-// How far a run is, told in the unit in which its time is even: expected processor seconds.
+// How far a run is, measured in expected processor seconds, a unit in which progress is even.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class RunProgress {
   RunProgress(const RunProgress&) = delete;
   RunProgress& operator=(const RunProgress&) = delete;
 
-  /// Queries of a cell were measured; from any thread.
+  /// Notes that queries of a cell were measured; from any thread.
   void add(std::size_t cell, std::int64_t queries);
 
-  /// A cell ended with `queries` queries, perhaps before its last; from any thread.
+  /// Notes that a cell ended with `queries` queries, perhaps early; from any thread.
   void cell_done(std::size_t cell, std::int64_t queries);
 
  private:

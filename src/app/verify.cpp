@@ -73,7 +73,7 @@ void check_files(const fs::path& folder, const Manifest& manifest, Faults& fault
   }
 }
 
-// What a line of a drawn cell must agree with.
+// What a line of summary.csv must agree with.
 struct ExpectedLine {
   ResultRow row;  // its key and metric; all of it for given numbers, which leave nothing to chance
   const Cell* cell = nullptr;
@@ -120,7 +120,7 @@ bool is_same_reference(const std::optional<double>& a, const std::optional<doubl
   return std::abs(*a - *b) <= kRounding * std::max(std::abs(*a), std::abs(*b));
 }
 
-// What is wrong with a line apart from its estimate; empty where nothing is.
+// What is wrong with a line apart from its estimate; empty if nothing is.
 std::string fault_of(const ExpectedLine& expected, const ResultRow& row) {
   if (expected.cell == nullptr) return row == expected.row ? "" : "is not what its numbers give";
   if (auto fault = check_queries(*expected.experiment, *expected.cell, row); !fault.empty()) {
@@ -147,7 +147,7 @@ void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, 
         rows[i].key == expected[i].row.key && rows[i].metric == expected[i].row.metric;
     const std::string fault = is_asked_for
                                   ? fault_of(expected[i], rows[i])
-                                  : "stands where the config has " + describe_line(expected[i].row);
+                                  : "is where the config has " + describe_line(expected[i].row);
     if (!fault.empty() && found++ < kMostShown) {
       faults.push_back(describe_line(rows[i]) + " " + fault);
     }
@@ -191,7 +191,7 @@ std::string check_text(const ReferenceCheck& check) {
   return text;
 }
 
-// Faults of what the files say; `text` gets what was compared.
+// Finds faults in the contents of the files; adds what was compared to `text`.
 void check_contents(const fs::path& folder, const Manifest& manifest, std::string& text,
                     Faults& faults) {
   const std::string config_text = read_bytes(folder / "config.json");
@@ -211,7 +211,7 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
   text += check_text(check);
   if (check.beyond > 0) {
     faults.push_back(
-        fmt::format("{} estimates lie further from their exact values than chance "
+        fmt::format("{} estimates are further from their exact values than chance "
                     "allows, the first of those above",
                     check.beyond));
   }

@@ -1,5 +1,5 @@
-// Whether the folder of a finished run still holds what the run wrote, all of what its config asks
-// for, and nothing that theory contradicts.
+// Checks that the folder of a finished run still holds what the run wrote and all that its config
+// asks for, and that theory contradicts none of it.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ struct Verification {
 
 /// Re-hashes the files of the run in `folder` against its manifest; compares the lines of
 /// summary.csv with those that its config asks for, their queries and exact values; and checks that
-/// every estimate lies as near its exact value as line_check.h allows. Throws UserError where the
-/// folder holds no finished run.
+/// every estimate is as near to its exact value as reference_check.h allows. Throws UserError if
+/// the folder holds no finished run.
 Verification verify_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscale

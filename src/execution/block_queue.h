@@ -20,25 +20,26 @@ struct Span {
   BlockRange blocks;
 };
 
-/// What the ledger lacks of its share, without a list of blocks. Of a cell with a precision target
-/// it hands out no block beyond the next look: such blocks follow when the look has asked for them,
-/// and meanwhile other cells are worked on. Threads may call at once.
+/// The blocks that the ledger lacks of its share, without listing them one by one. In a cell with a
+/// precision target it hands out no block beyond the next look: later blocks follow if that look
+/// asks for them, and other cells are worked on meanwhile. Threads may call at once.
 class BlockQueue {
  public:
   BlockQueue(const Plan& plan, const Ledger& ledger);
 
-  /// The next span, or nothing where all are handed out. Long enough (some 10 ms) that handing out
+  /// The next span, or empty if all are handed out. Long enough (some 10 ms) that handing out
   /// and merging cost nothing, short enough that the last spans of a cell end at about one time.
   std::optional<Span> take();
 
-  /// The next span, waiting for one while some may follow; nothing where none will, or once
+  /// The next span, waiting for one while some may follow; empty if none will, or once
   /// `stopped` says so.
   std::optional<Span> take_or_wait(const StopSignal& stopped);
 
   /// Whether all spans are handed out and none will follow.
   bool is_over();
 
-  /// Tells what a merge made of a cell: everyone must, so that blocks follow and the queue ends.
+  /// Reports what a merge changed in a cell. Must follow every merge, so that blocks follow and the
+  /// queue ends.
   void follow(std::size_t cell, const CellChange& change);
 
  private:

@@ -43,19 +43,19 @@ struct Checkpoint {
 /// which is all that resuming needs.
 std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger);
 
-/// Reads such a text; `name` stands in messages. Throws DamagedCheckpoint.
+/// Reads such a text; messages use `name`. Throws DamagedCheckpoint.
 Checkpoint parse_checkpoint(std::string_view text, const std::string& name);
 
 /// Writes folder/checkpoint.txt; throws std::system_error that names the file.
 void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& identity,
                      const Ledger& ledger);
 
-/// The checkpoint in `folder`; nothing where there is no such file. Throws DamagedCheckpoint, or
-/// std::system_error where the file cannot be read.
+/// The checkpoint in `folder`; empty if there is no such file. Throws DamagedCheckpoint, or
+/// std::system_error if the file cannot be read.
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
-/// Throws AnotherRun unless the checkpoint is of this run and shard, and DamagedCheckpoint where
-/// its cells are not the plan's. `folder` stands in messages.
+/// Throws AnotherRun unless the checkpoint is of this run and shard, and DamagedCheckpoint if its
+/// cells are not those of the plan. Messages name `folder`.
 void check_same_run(const Checkpoint& checkpoint, const RunIdentity& identity, Shard shard,
                     const Plan& plan, const std::filesystem::path& folder);
 

@@ -19,9 +19,10 @@ namespace attnscale {
 struct ExecutorOptions {
   int threads = 1;  ///< of this process; with MPI of each rank
   StopSignal stop;  ///< asked between tiles, from any thread; true ends the run
-  /// Told of blocks done, from any thread: their cell's place in the plan and their queries.
+  /// Called after blocks are done, from any thread, with the cell's place in the plan and the
+  /// number of queries.
   std::function<void(std::size_t cell, std::int64_t queries)> progress;
-  std::function<void(std::size_t cell)> cell_done;  ///< told once a cell, from any thread
+  std::function<void(std::size_t cell)> cell_done;  ///< called once for each cell, from any thread
   /// Saves the ledger; called by the thread that called `measure`, every `checkpoint_interval`, or
   /// less often where saving takes more than a twentieth of the time. What it throws ends the run.
   std::function<void()> checkpoint;
@@ -33,7 +34,7 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  /// Measures what the ledger lacks of its share; true when it is complete, false where `stop`
+  /// Measures what the ledger lacks of its share; true when it is complete, false if `stop`
   /// ended the run first. The block in progress is then abandoned. An exception in any thread ends
   /// the run and is thrown again here.
   virtual bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) = 0;
@@ -45,7 +46,7 @@ class ThreadExecutor : public Executor {
   bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) override;
 };
 
-/// The tallies of all cells, in the plan's order; `finished` is false where `stop` ended the run.
+/// The tallies of all cells, in the plan's order; `finished` is false if `stop` ended the run.
 struct Measured {
   bool finished = false;
   std::vector<CellTally> tallies;

@@ -138,7 +138,7 @@ class Root {
   // Answers what has arrived, and passes a stop on.
   void attend() {
     while (const auto message = receive()) take_message(*message);
-    // Whoever is told to stop waits for no answer.
+    // A rank that was asked to stop waits for no answer.
     if (!stop_told_) answer();
     if (!stop_told_ && stop()) {
       stop_told_ = true;

@@ -1,5 +1,5 @@
 // The executor of many processes: the root hands out spans of blocks, folds what comes back, and
-// is the only one to touch a file. MPI stays behind this header.
+// is the only one to touch a file. MPI is not visible outside.
 #pragma once
 
 #include "execution/executor.h"
@@ -11,7 +11,7 @@ namespace attnscale {
 /// through it (MPI_THREAD_FUNNELED).
 class MpiWorld {
  public:
-  /// Throws std::runtime_error where the MPI library allows no threads.
+  /// Throws std::runtime_error if the MPI library allows no threads.
   MpiWorld(int* argc, char*** argv);
   ~MpiWorld();
   MpiWorld(const MpiWorld&) = delete;
@@ -35,7 +35,7 @@ class MpiExecutor : public Executor {
   /// std::runtime_error naming the rank.
   bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) override;
 
-  /// Sends the other ranks home with the program's exit code.
+  /// Ends the other ranks with the program's exit code.
   void dismiss(int exit_code);
 
  private:

@@ -34,12 +34,12 @@ struct CellLedger {
   friend bool operator==(const CellLedger&, const CellLedger&) = default;
 };
 
-/// The first blocks of the plan's cell number `cell` that are wanted, given what is known of it:
-/// all, or, where it has a precision target, those up to the look at which it is met, as far as
-/// that is known. Requires that no block was measured before it was wanted.
+/// How many blocks of the plan's cell number `cell` are wanted, given what is known of it: all, or,
+/// with a precision target, those up to the look at which the target is met, as far as that is
+/// known. Requires that no block was measured before it was wanted.
 std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known);
 
-/// What a part made of its cell.
+/// What merging a part changed in its cell.
 struct CellChange {
   BlockRange wanted;      ///< blocks that were not wanted before
   bool complete = false;  ///< no blocks are missing
@@ -52,7 +52,7 @@ class Ledger {
   /// Nothing is done yet.
   explicit Ledger(const Plan& plan, Shard shard = {});
 
-  /// Goes on from `cells`, one for each of the plan's, of the same plan and shard.
+  /// Continues from `cells`, one for each cell of the plan, from the same plan and shard.
   Ledger(const Plan& plan, Shard shard, std::vector<CellLedger> cells);
 
   Shard shard() const { return shard_; }

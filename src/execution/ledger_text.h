@@ -11,13 +11,13 @@
 
 namespace attnscale {
 
-/// A text that is not what its kind promises; the message says what is wrong in it.
+/// The text is not in the expected form; the message says what is wrong.
 class TextError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Takes lines, and words separated by single spaces, off the front of a text.
+/// Reads a text from its front, by lines and by words separated by single spaces.
 class TextReader {
  public:
   explicit TextReader(std::string_view text) : rest_(text) {}

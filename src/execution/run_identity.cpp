@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// A file's contents are told by its hash; where it lies is no difference.
+// A file counts by the hash of its contents; where it is makes no difference.
 void forget_places(json& given) {
   for (json& member : given) {
     if (member.is_object() && member.contains("sha256")) member.erase("file");

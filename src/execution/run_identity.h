@@ -1,5 +1,5 @@
 // What makes two runs the same: equal identities give equal numbers, whatever threads, folder or
-// machine they ran with. Knows configs as JSON only, so that nothing a config says is forgotten.
+// machine they ran with. Reads configs as JSON, so that no key of a config is overlooked.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,7 @@
 
 namespace attnscale {
 
-/// A config from its JSON text, and back: how configs travel in files and messages is not this
-/// room's business.
+/// A config from its JSON text, and back; how either is done does not matter here.
 using ConfigReader = std::function<Config(const std::string& text)>;
 using ConfigWriter = std::function<std::string(const Config& config)>;
 
@@ -26,19 +25,19 @@ struct RunIdentity {
 /// The first setting in which two runs differ.
 struct Difference {
   std::string key;   ///< "version", or the JSON Pointer of a key of the config
-  std::string ours;  ///< its value as JSON text; "nothing" where there is none
+  std::string ours;  ///< its value as JSON text; "nothing" if absent
   std::string theirs;
 };
 
-/// What counts of a config's JSON text, as JSON: without the parts that change no number, which are
-/// its description, its schema and where given files are. What these hold counts by its hash.
+/// The part of a config's JSON text that decides the numbers, as JSON: all but its description, its
+/// schema and the places of given files, whose contents count by their hash.
 std::string numbers_of(const std::string& config);
 
 /// SHA-256, in hexadecimal, of the version and the numbers of the config: equal exactly where
 /// first_difference finds nothing.
 std::string fingerprint(const RunIdentity& identity);
 
-/// Nothing where the two give the same numbers. The seed comes before all other keys. Both configs
+/// Empty if the two give the same numbers. The seed is compared before all other keys. Both configs
 /// must be JSON.
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs);
 

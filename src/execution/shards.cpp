@@ -14,7 +14,7 @@ struct ShardOutline {
   RunIdentity identity;
   Shard shard;
   std::vector<BlockSet> done;
-  std::vector<BlockSet> missing;  // of its share; empty where its cells are not its plan's
+  std::vector<BlockSet> missing;  // of its share; empty if its cells are not those of its plan
 };
 
 using Faults = std::vector<std::string>;
@@ -23,7 +23,7 @@ std::string name_of(const ShardOutline& shard) {
   return to_string(shard.shard) + " in " + shard.folder.string();
 }
 
-// "blocks 4-6 of softmax d=16 keys=8 and of 9 more cells"; empty where there are no blocks.
+// "blocks 4-6 of softmax d=16 keys=8 and of 9 more cells"; empty if there are no blocks.
 std::string describe(const std::vector<BlockSet>& blocks, const Plan& plan) {
   const auto has_blocks = [](const BlockSet& set) { return !set.empty(); };
   const auto first = std::find_if(blocks.begin(), blocks.end(), has_blocks);
@@ -69,12 +69,13 @@ bool any_block(const std::vector<BlockSet>& blocks) {
   return std::any_of(blocks.begin(), blocks.end(), [](const BlockSet& b) { return !b.empty(); });
 }
 
-// The checkpoint in `folder`; nothing, and a fault, where there is no whole one.
+// The checkpoint in `folder`; if there is no whole one, empty, and a fault is added.
 std::optional<Checkpoint> load_shard(const std::filesystem::path& folder, Faults& faults) {
   try {
     auto checkpoint = load_checkpoint(folder);
     if (checkpoint) return checkpoint;
-    faults.push_back(folder.string() + " is no shard: it holds no " + std::string(kCheckpointName));
+    faults.push_back(folder.string() + " is not a shard: it holds no " +
+                     std::string(kCheckpointName));
   } catch (const std::exception& error) {
     faults.push_back(error.what());
   }
@@ -102,7 +103,7 @@ std::vector<ShardOutline> load_outlines(const std::vector<std::filesystem::path>
   return shards;
 }
 
-// What most shards are of; of two as frequent, the first.
+// The run that most shards belong to; the first of two as frequent.
 const RunIdentity& commonest_identity(const std::vector<ShardOutline>& shards) {
   const auto votes = [&](const ShardOutline& candidate) {
     return std::count_if(shards.begin(), shards.end(), [&](const ShardOutline& shard) {
@@ -122,7 +123,7 @@ void check_identities(const RunIdentity& identity, const Plan& plan,
     if (found) {
       faults.push_back(name_of(shard) + " is of another run: " + found->key + " is " +
                        found->theirs + " there and " + found->ours +
-                       " in the others (it stands for " +
+                       " in the others (its share is " +
                        describe(all_shares(plan, shard.shard), plan) + ")");
     } else if (shard.missing.size() != plan.cells.size()) {
       faults.push_back(name_of(shard) + " does not hold the cells of its own config");
@@ -155,7 +156,8 @@ void check_overlaps(const Plan& plan, const std::vector<ShardOutline>& shards, F
   }
 }
 
-// Names the blocks that no shard stands for, by the shard that would where all are of one count.
+// Names the blocks that are in no shard; if all shards have one count, by the shard that is
+// missing.
 void check_gaps(const Plan& plan, const std::vector<Shard>& given, Faults& faults) {
   std::vector<BlockSet> covered(plan.cells.size());
   for (const Shard shard : given) {

@@ -13,7 +13,7 @@
 
 namespace attnscale {
 
-/// The folders do not make up one run; the message has one line for each fault. Exit code 5.
+/// The folders do not form one run; the message has one line for each fault. Exit code 5.
 class ShardMismatch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

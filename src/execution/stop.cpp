@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
 
-// The number of the first signal caught, 0 while there is none. A handler has no other way to say
-// anything.
+// The number of the first signal caught, 0 while there is none: all that a handler can pass on.
 std::atomic<int> caught_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -21,7 +20,7 @@ extern "C" void catch_signal(int number) {
 
 StopRequest::StopRequest(std::optional<std::chrono::duration<double>> time_limit) {
   using Clock = std::chrono::steady_clock;
-  // A limit of more than ten years is none, and would overflow the clock.
+  // More than ten years is no limit, and would overflow the clock.
   constexpr std::chrono::duration<double> kForever{3.2e8};
   if (time_limit && *time_limit < kForever) {
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(*time_limit);

@@ -1,4 +1,4 @@
-// How a run is asked to stop: SIGINT, SIGTERM, SIGUSR1, or its time is over. Knows nothing of what
+// How a run is asked to stop: by SIGINT, SIGTERM, SIGUSR1 or its time limit. Knows nothing of what
 // is stopped.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace attnscale {
 
 /// Catches SIGINT, SIGTERM and SIGUSR1 from construction to destruction, and keeps the time. Only
-/// one may exist at a time. A second SIGINT kills the process, as it does without us.
+/// one may exist at a time. A second SIGINT kills the process as usual.
 class StopRequest {
  public:
   explicit StopRequest(std::optional<std::chrono::duration<double>> time_limit = std::nullopt);
@@ -25,7 +25,7 @@ class StopRequest {
   /// outlive this object.
   StopSignal signal() const;
 
-  /// "SIGINT", "SIGTERM", "SIGUSR1", "the time limit", or empty where nobody asked.
+  /// "SIGINT", "SIGTERM", "SIGUSR1", "the time limit", or empty if nothing asked for it.
   std::string_view reason() const;
 
  private:

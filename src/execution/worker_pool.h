@@ -1,5 +1,5 @@
 // Threads that measure spans until there are none or the run is stopped. Where spans come from and
-// where their results go is the executor's business.
+// where their results go is up to the executor.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,10 @@
 
 namespace attnscale {
 
-/// What workers do with the world. All are called from any worker, several at once.
+/// How workers get work and report it. All are called from any worker, several at once.
 struct WorkerTasks {
-  /// The next span; nothing ends the worker. Whoever waits here must ask `stopped` meanwhile.
+  /// The next span; an empty one ends the worker. A function that waits must ask `stopped`
+  /// meanwhile.
   std::function<std::optional<Span>(const StopSignal& stopped)> take;
   std::function<void(std::size_t cell, CellLedger part)> give;
   std::function<void(std::size_t cell, std::int64_t queries)> progress;  ///< may be empty
@@ -37,8 +38,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Waits until every worker has ended or the time is over; says whether they have. Throws again
-  /// what a worker threw, which ends the others as well.
+  /// Waits until every worker has ended or the time is over; returns whether they have. Throws
+  /// again what a worker threw, which ends the others as well.
   bool wait_for(std::chrono::milliseconds time);
 
  private:

@@ -25,7 +25,7 @@ RULES = {
                   "softcap": 3}],
 }
 
-# The columns of design 3.3.
+# The columns of summary.csv.
 KEY_COLUMNS = ["run", "seed", "experiment", "entries", "entries_value", "d", "keys", "scaling",
                "scaling_value"]
 SUMMARY_COLUMNS = KEY_COLUMNS + ["metric", "queries", "estimate", "std_error", "ci_low", "ci_high",

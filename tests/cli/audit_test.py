@@ -24,13 +24,13 @@ class AuditTest(CommandLineTest):
                           f"{width}: divide q.k by sqrt({d}) = {root}.", text)
 
     def test_refuses_what_it_cannot_audit(self):
-        self.refuse("audit", says=["--d N, or --d-model N and --heads N"])
+        self.refuse("audit", says=["--d N, or both --d-model N and --heads N"])
         self.refuse("audit", "--d-model", 512, says=["--heads"])
         self.refuse("audit", "--d-model", 512, "--heads", 7, says=["no multiple", "--d"])
-        self.refuse("audit", "--d", 0, says=["--d wants a whole number from 1", '"0"'])
+        self.refuse("audit", "--d", 0, says=["--d needs a whole number from 1", '"0"'])
         for spread in ("0", "-1", "nan", "inf", "x"):
             self.refuse("audit", "--d", 64, "--measured-sd", spread,
-                        says=["--measured-sd wants", "above 0", f'"{spread}"'])
+                        says=["--measured-sd needs", "above 0", f'"{spread}"'])
         self.refuse("audit", "--d", 64, "0.125", says=['takes no "0.125"'])
         self.refuse("audit", "--d", 64, "--measured", 1, says=['did you mean "--measured-sd"?'])
 

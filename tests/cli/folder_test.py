@@ -190,7 +190,7 @@ class SecondRunTest(FolderTest):
         self.assertEqual(answer.returncode, 4, answer.stderr)
         (self.folder / "a" / "checkpoint.txt").unlink()
         answer = self.attnscale("run", long, "--out", "a", "--quiet", "--time-limit", "0.2")
-        self.assertIn("it begins again", answer.stderr)
+        self.assertIn("it starts again", answer.stderr)
 
 
 class MergeTest(FolderTest):

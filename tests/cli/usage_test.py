@@ -67,7 +67,7 @@ class UsageTest(CommandLineTest):
         print(f"attnscale --version: {1000 * min(durations):.1f} ms at best of 5")
         self.assertLess(min(durations), 0.5)  # 20 ms are promised; a busy machine is allowed more
 
-    def test_words_behind_version_are_refused(self):
+    def test_words_after_version_are_refused(self):
         self.refuse("--version", "run", says=["--version", '"run"'])
 
     def test_unknown_commands_are_answered_with_the_nearest(self):
@@ -110,10 +110,10 @@ class UsageTest(CommandLineTest):
         self.refuse("schema", "x", says=['"x"'])
 
     def test_an_option_is_not_the_value_of_the_one_before_it(self):
-        self.refuse("run", TRY_THIS, "--threads", says=["--threads", "wants N"])
-        self.refuse("run", TRY_THIS, "--out", "--quiet", says=["--out wants DIR", "--quiet"])
+        self.refuse("run", TRY_THIS, "--threads", says=["--threads", "needs N"])
+        self.refuse("run", TRY_THIS, "--out", "--quiet", says=["--out needs DIR", "--quiet"])
         self.refuse("run", TRY_THIS, "--threads=", says=["--threads"])
-        self.refuse("run", TRY_THIS, "--out", "", says=["--out wants a folder"])
+        self.refuse("run", TRY_THIS, "--out", "", says=["--out needs a folder"])
         self.refuse("run", TRY_THIS, "--quiet=1", says=["--quiet"])
         self.assertEqual(list(self.folder.iterdir()), [])
 

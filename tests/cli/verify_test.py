@@ -99,7 +99,7 @@ class Verify(CommandLineTest):
 
     def test_a_line_too_few_or_out_of_place(self):
         self.edit_summary(lambda lines: [lines[1], lines[0], *lines[2:]])
-        self.mismatch("stands where the config has")
+        self.mismatch("is where the config has")
         self.edit_summary(lambda lines: lines[:-1])
         self.mismatch("summary.csv has 23 lines; the config asks for 24")
 

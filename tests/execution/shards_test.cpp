@@ -114,13 +114,13 @@ TEST(Shards, EveryFaultIsNamedWithItsBlocks) {
                   AllOf(HasSubstr("both hold blocks 52-103"), Not(HasSubstr("missing")))));
   EXPECT_THAT(merging({first, foreign, third}),
               ThrowsMessage<ShardMismatch>(AllOf(HasSubstr("/seed is 8 there and 7"),
-                                                 HasSubstr("stands for blocks 52-103"))));
+                                                 HasSubstr("its share is blocks 52-103"))));
   EXPECT_THAT(merging({half, second, third}),
               ThrowsMessage<ShardMismatch>(HasSubstr("both hold blocks 52-77")));
   EXPECT_THAT(merging({half, third}),
               ThrowsMessage<ShardMismatch>(HasSubstr("in none of the shards: blocks 78-103")));
   EXPECT_THAT(merging({first, second, third, scratch / "absent"}),
-              ThrowsMessage<ShardMismatch>(HasSubstr("absent is no shard")));
+              ThrowsMessage<ShardMismatch>(HasSubstr("absent is not a shard")));
   EXPECT_THAT(merging({}), ThrowsMessage<ShardMismatch>(HasSubstr("no shard was given")));
 }
 
