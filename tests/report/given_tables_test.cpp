@@ -1,4 +1,4 @@
-#include "report/baseline_tables.h"
+#include "report/given_tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ TEST(BaselineTables, ShowGivenBesideRandomExperimentByExperiment) {
   EXPECT_THAT(tables[0].caption, testing::HasSubstr("8,192 random ones"));
   EXPECT_THAT(tables[0].rows,
               ElementsAre(ElementsAre("logit_sd", "none", "24.5", "8.000 +- 0.010", "3.062")));
-  EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("logit_mean", "none 0.05", "24.5", "0", "-")));
+  EXPECT_THAT(tables[1].rows,
+              ElementsAre(ElementsAre("logit_mean", "none 0.05", "24.5", "0", "-")));
 }
 
 }  // namespace
