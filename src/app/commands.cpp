@@ -212,7 +212,7 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
     if (command.folders.size() > 1) text += folder + "\n\n";
     text += report_text(results, formula_lines_of(folder), command.format, width);
   }
-  return command.format == TableFormat::kCsv ? to_csv(summary_table(joined)) : text;
+  return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;
 }
 
 std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {

@@ -243,26 +243,6 @@ void set_places(JsonValue& value, const JsonPlace& place) {
   }
 }
 
-std::string quote(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += {'\\', c};
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (c == '\t') {
-      quoted += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      quoted += {'\\', 'u', '0', '0', kDigits[byte >> 4U], kDigits[byte & 15U]};
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
 std::string describe(const JsonValue& value) {
   constexpr std::size_t kLongest = 60;
   switch (value.kind) {

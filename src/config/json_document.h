@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/user_error.h"
+#include "io/json_string.h"
 
 namespace attnscale {
 
@@ -76,9 +77,6 @@ void set_pointers(JsonValue& value, const std::string& pointer);
 
 /// Writes `place` into `value` and all it holds.
 void set_places(JsonValue& value, const JsonPlace& place);
-
-/// The characters in double quotes, escaped as JSON asks.
-std::string quote(std::string_view text);
 
 /// What a message calls the value: short text as written, or "a list", "an object".
 std::string describe(const JsonValue& value);

@@ -13,7 +13,7 @@
 namespace attnscale {
 namespace {
 
-/// Writes all of `bytes`; errno, 0 when all is well.
+// Writes all of `bytes`; errno, 0 when all is well.
 int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -30,14 +30,14 @@ int flush(int file) {
   return ::fsync(file) == 0 ? 0 : errno;
 }
 
-/// Puts a rename in `folder` on the disk. Some file systems cannot flush a folder and say EINVAL.
+// Puts a rename in `folder` on the disk. Some file systems cannot flush a folder and say EINVAL.
 void flush_folder(const std::filesystem::path& folder) {
   const FileDescriptor handle(folder, O_RDONLY | O_DIRECTORY);
   const int error = flush(handle.get());
   if (error != 0 && error != EINVAL) throw_file_error("flush", folder, error);
 }
 
-/// One file on its way: PATH.tmp, removed again unless it found its final name.
+// One file on its way: PATH.tmp, removed again unless it found its final name.
 class PendingFile {
  public:
   PendingFile(std::filesystem::path path, std::string_view bytes)
@@ -52,14 +52,14 @@ class PendingFile {
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
-  /// Puts the contents on the disk.
+  // Puts the contents on the disk.
   void flush_contents() {
     const int error = flush(file_.get());
     const int close_error = file_.close();
     check(error != 0 ? error : close_error);
   }
 
-  /// Gives the file its final name.
+  // Gives the file its final name.
   void publish() {
     check(std::rename(temporary_path().c_str(), path_.c_str()) == 0 ? 0 : errno);
     renamed_ = true;

@@ -1,9 +1,12 @@
 #include "io/csv_matrix.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "io/matrix_file_error.h"
@@ -11,7 +14,7 @@
 namespace attnscale {
 namespace {
 
-/// The lines of a CSV file of numbers, one row each.
+// The lines of a CSV file of numbers, one row each.
 class CsvNumbers {
  public:
   CsvNumbers(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
@@ -27,8 +30,8 @@ class CsvNumbers {
       add_cells(line, numbers);
       if (rows++ == 0) columns = numbers.size();
       if (numbers.size() - before != columns) {
-        fail_here("found a row of " + std::to_string(numbers.size() - before) +
-                  " numbers; expected " + std::to_string(columns) + ", as in the first row");
+        fail_here(fmt::format("found a row of {} numbers; expected {}, as in the first row",
+                              numbers.size() - before, columns));
       }
     }
     if (rows == 0) fail_here("found no numbers; expected one row of them a line");
@@ -36,16 +39,13 @@ class CsvNumbers {
   }
 
  private:
-  static bool is_number(std::string_view cell) {
-    double number = 0;
-    return parse(cell, number);
-  }
-
-  static bool parse(std::string_view cell, double& number) {
+  static std::optional<double> parse(std::string_view cell) {
     if (cell.starts_with('+')) cell.remove_prefix(1);
-    const std::from_chars_result result =
-        std::from_chars(cell.data(), cell.data() + cell.size(), number);
-    return result.ec == std::errc() && result.ptr == cell.data() + cell.size();
+    double number = 0;
+    const char* const end = cell.data() + cell.size();
+    const std::from_chars_result result = std::from_chars(cell.data(), end, number);
+    if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+    return number;
   }
 
   static std::string_view trimmed(std::string_view cell) {
@@ -67,7 +67,7 @@ class CsvNumbers {
     while (!is_last) {
       is_last = line.find(',') == std::string_view::npos;
       const std::string_view cell = take_cell(line);
-      if (cell.empty() || is_number(cell)) return false;
+      if (cell.empty() || parse(cell)) return false;
     }
     return true;
   }
@@ -89,13 +89,14 @@ class CsvNumbers {
     for (std::size_t column = 1;; ++column) {
       const bool is_last = line.find(',') == std::string_view::npos;
       const std::string_view cell = take_cell(line);
-      double number = 0;
-      if (!parse(cell, number) || !std::isfinite(number)) {
-        fail_here("cell " + std::to_string(column) + ": found " +
-                  (cell.empty() ? "nothing" : std::string(cell.substr(0, kShown))) +
-                  "; expected a finite number such as 0.25 or -1e-3, with commas between numbers");
+      const std::optional<double> number = parse(cell);
+      if (!number || !std::isfinite(*number)) {
+        fail_here(
+            fmt::format("cell {}: found {}; expected a finite number such as 0.25 or -1e-3, with "
+                        "commas between numbers",
+                        column, cell.empty() ? "nothing" : cell.substr(0, kShown)));
       }
-      numbers.push_back(number);
+      numbers.push_back(*number);
       if (is_last) return;
     }
   }
@@ -109,7 +110,7 @@ class CsvNumbers {
   }
 
   [[noreturn]] void fail_here(const std::string& what) const {
-    throw MatrixFileError(name_ + ":" + std::to_string(line_) + ": " + what);
+    throw MatrixFileError(fmt::format("{}:{}: {}", name_, line_, what));
   }
 
   std::string_view rest_;

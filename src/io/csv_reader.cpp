@@ -1,5 +1,7 @@
 #include "io/csv_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -34,7 +36,7 @@ class CsvParser {
   [[noreturn]] void fail(const std::string& what) const { fail_at(line_, what); }
 
   [[noreturn]] void fail_at(std::size_t line, const std::string& what) const {
-    throw std::runtime_error(name_ + ":" + std::to_string(line) + ": " + what);
+    throw std::runtime_error(fmt::format("{}:{}: {}", name_, line, what));
   }
 
  private:
@@ -46,7 +48,7 @@ class CsvParser {
     return field;
   }
 
-  /// The rest of a field whose opening quote is taken.
+  // The rest of a field whose opening quote is taken.
   std::string take_quoted() {
     const std::size_t first_line = line_;
     std::string field;
@@ -85,9 +87,8 @@ CsvFile parse_csv(std::string_view text, const std::string& name) {
   while (!parser.at_end()) {
     CsvRecord record = parser.take_record();
     if (record.fields.size() != file.columns.size()) {
-      parser.fail_at(record.line, std::to_string(record.fields.size()) +
-                                      " fields where the header has " +
-                                      std::to_string(file.columns.size()));
+      parser.fail_at(record.line, fmt::format("{} fields where the header has {}",
+                                              record.fields.size(), file.columns.size()));
     }
     file.records.push_back(std::move(record));
   }

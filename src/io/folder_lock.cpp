@@ -12,7 +12,7 @@
 namespace attnscale {
 namespace {
 
-/// "process 1234 on node7", as the owner wrote it; empty where it has not yet.
+// "process 1234 on node7", as the owner wrote it; empty where it has not yet.
 std::string owner_in(int file) {
   std::array<char, 512> text;
   const ssize_t count = ::pread(file, text.data(), text.size(), 0);
@@ -25,7 +25,7 @@ std::string this_process() {
   return "process " + std::to_string(::getpid()) + " on " + host.data();
 }
 
-/// False where `path` has been removed, or replaced, since `file` was opened by that name.
+// False where `path` has been removed, or replaced, since `file` was opened by that name.
 bool still_has_the_name(int file, const std::filesystem::path& path) {
   struct stat opened {};
   struct stat named {};

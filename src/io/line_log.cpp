@@ -12,7 +12,7 @@
 namespace attnscale {
 namespace {
 
-/// Bytes of the file up to and including its last line end, found from the back.
+// Bytes of the file up to and including its last line end, found from the back.
 off_t length_of_whole_lines(int file, off_t length, const std::filesystem::path& path) {
   std::array<char, 4096> piece;
   while (length > 0) {

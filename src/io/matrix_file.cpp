@@ -1,6 +1,7 @@
 #include "io/matrix_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -16,6 +17,7 @@
 #include "io/matrix_file_error.h"
 #include "io/npy_header.h"
 #include "io/sha256.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -24,7 +26,7 @@ namespace {
   throw MatrixFileError(name + ": " + what);
 }
 
-/// A file's bytes, mapped for reading. The map outlives the descriptor.
+// A file's bytes, mapped for reading. The map outlives the descriptor.
 struct MappedFile {
   std::shared_ptr<const std::byte> bytes;
   std::size_t size = 0;
@@ -52,11 +54,6 @@ MappedFile map_file(const std::filesystem::path& path) {
   return {std::shared_ptr<const std::byte>(static_cast<const std::byte*>(memory), unmap), size};
 }
 
-std::string number_name(double number) {
-  if (std::isnan(number)) return "nan";
-  return number < 0 ? "-inf" : "inf";
-}
-
 void expect_finite(const Matrix& matrix, std::int64_t first_byte, const std::string& name) {
   std::vector<double> row(static_cast<std::size_t>(matrix.columns));
   const auto is_finite = [](double number) { return std::isfinite(number); };
@@ -68,11 +65,11 @@ void expect_finite(const Matrix& matrix, std::int64_t first_byte, const std::str
       const std::int64_t column = wrong - row.begin();
       const std::int64_t number = (head * matrix.rows + i) * matrix.columns + column;
       const std::int64_t byte = first_byte + number * bytes_of(matrix.format);
-      fail(name, "byte " + std::to_string(byte) + " (head " + std::to_string(head) + ", row " +
-                     std::to_string(i) + ", column " + std::to_string(column) +
-                     ", counted from 0): found " + number_name(*wrong) +
-                     "; expected finite numbers: leave such rows out, or hide later keys with "
-                     "\"causal\": true");
+      fail(name,
+           fmt::format("byte {} (head {}, row {}, column {}, counted from 0): found {}; "
+                       "expected finite numbers: leave such rows out, or hide later keys with "
+                       "\"causal\": true",
+                       byte, head, i, column, std::isnan(*wrong) ? "nan" : shortest(*wrong)));
     }
   }
 }
@@ -83,14 +80,15 @@ Matrix npy_matrix(const MappedFile& file, const std::string& name) {
   const std::int64_t expected = header.bytes + numbers * bytes_of(header.format);
   const auto size = static_cast<std::int64_t>(file.size);
   if (size != expected) {
-    const std::string at = "byte " + std::to_string(std::min(size, expected)) + ": ";
-    const std::string shape = "its header says " + std::to_string(header.heads) + " x " +
-                              std::to_string(header.rows) + " x " + std::to_string(header.columns) +
-                              " numbers, which end at byte " + std::to_string(expected);
-    fail(name, at + (size < expected
-                         ? "the file ends here, but " + shape + ": it was cut off; save it again"
-                         : std::to_string(size - expected) + " bytes too many: " + shape +
-                               "; save one array a file"));
+    const std::string shape =
+        fmt::format("its header says {} x {} x {} numbers, which end at byte {}", header.heads,
+                    header.rows, header.columns, expected);
+    fail(name,
+         size < expected
+             ? fmt::format("byte {}: the file ends here, but {}: it was cut off; save it again",
+                           size, shape)
+             : fmt::format("byte {}: {} bytes too many: {}; save one array a file", expected,
+                           size - expected, shape));
   }
   Matrix matrix{header.heads, header.rows, header.columns, header.format, {}};
   matrix.numbers = std::shared_ptr<const std::byte>(file.bytes, file.bytes.get() + header.bytes);

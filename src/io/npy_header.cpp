@@ -1,5 +1,7 @@
 #include "io/npy_header.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -14,33 +16,29 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 40;
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string shown = "\"";
   for (const char c : text.substr(0, kMost)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7F) {
-      shown += c;
-    } else {
-      shown.append("\\x").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
-    }
+    const bool is_printable = byte >= 0x20 && byte < 0x7F;
+    shown += is_printable ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
   }
   return shown.append(text.size() > kMost ? "...\"" : "\"");
 }
 
-/// Reads the Python literal of a header: a dict of texts, truth values and tuples of integers.
+// Reads the Python literal of a header: a dict of texts, truth values and tuples of integers.
 class HeaderText {
  public:
   HeaderText(std::string_view file, std::size_t begin, std::size_t end, const std::string& name)
       : file_(file.substr(0, end)), at_(begin), name_(name) {}
 
   [[noreturn]] void fail_at(std::size_t byte, const std::string& what) const {
-    throw MatrixFileError(name_ + ": byte " + std::to_string(byte) + ": " + what);
+    throw MatrixFileError(fmt::format("{}: byte {}: {}", name_, byte, what));
   }
   [[noreturn]] void fail(const std::string& expected) const {
     const std::string found =
         at_ == file_.size() ? "the end of the header" : in_quotes(file_.substr(at_, 20));
-    fail_at(at_, "found " + found + " in the .npy header; expected " + expected +
-                     ", as numpy.save writes it");
+    fail_at(at_, fmt::format("found {} in the .npy header; expected {}, as numpy.save writes it",
+                             found, expected));
   }
 
   std::size_t skip_blanks() {
@@ -152,8 +150,9 @@ void take_format(HeaderText& text, NpyHeader& header) {
   const std::string descr = text.take_text(kExpected);
   const auto format = format_of(descr);
   if (!format) {
-    text.fail_at(begin, "found numbers of the type " + in_quotes(descr) + "; expected " +
-                            kExpected + ": save array.astype(\"<f4\")");
+    text.fail_at(
+        begin, fmt::format("found numbers of the type {}; expected {}: save array.astype(\"<f4\")",
+                           in_quotes(descr), kExpected));
   }
   header.format = *format;
 }
@@ -184,9 +183,9 @@ TextBounds text_bounds(std::string_view file, const std::string& name) {
   if (file.size() < 10) fail("byte " + std::to_string(file.size()) + ": the header is cut off");
   const int version = static_cast<unsigned char>(file[6]);
   if (version < 1 || version > 3 || file[7] != 0) {
-    fail("byte 6: found version " + std::to_string(version) + "." +
-         std::to_string(static_cast<unsigned char>(file[7])) +
-         " of the .npy format; expected 1.0, 2.0 or 3.0");
+    const int minor = static_cast<unsigned char>(file[7]);
+    fail(fmt::format("byte 6: found version {}.{} of the .npy format; expected 1.0, 2.0 or 3.0",
+                     version, minor));
   }
   const std::size_t size_bytes = version == 1 ? 2 : 4;
   const std::size_t begin = 8 + size_bytes;
@@ -195,9 +194,10 @@ TextBounds text_bounds(std::string_view file, const std::string& name) {
     size |= std::size_t{static_cast<unsigned char>(file[8 + i])} << 8 * i;
   }
   if (file.size() < begin || file.size() - begin < size) {
-    fail("byte " + std::to_string(file.size()) +
-         ": the file ends inside its header, which should " + "end at byte " +
-         std::to_string(begin + size) + "; save the array again");
+    fail(
+        fmt::format("byte {}: the file ends inside its header, which should end at byte {}; save "
+                    "the array again",
+                    file.size(), begin + size));
   }
   return {begin, begin + size};
 }
@@ -214,8 +214,8 @@ NpyHeader read_npy_header(std::string_view file, const std::string& name) {
   while (!text.take("}")) {
     const std::size_t begin = text.skip_blanks();
     const std::string key = text.take_text("'descr', 'fortran_order' or 'shape'");
-    for (const std::string& other : seen) {
-      if (other == key) text.fail_at(begin, "found '" + key + "' a second time in the header");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      text.fail_at(begin, "found '" + key + "' a second time in the header");
     }
     seen.push_back(key);
     text.expect(":");

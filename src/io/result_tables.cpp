@@ -1,7 +1,8 @@
 #include "io/result_tables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -9,142 +10,139 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <variant>
 
 #include "io/csv_reader.h"
 
 namespace attnscale {
 namespace {
 
-/// Where a row keeps the value of a column; the type says what the column may hold.
-using Place = std::variant<std::string*, std::int64_t*, double*, std::optional<std::int64_t>*,
-                           std::optional<double>*>;
+// The columns of each file, in order: what they are called and where a row keeps their values. A
+// row is const when it is written and not when it is read.
 
-/// One column of a file of rows.
-template <typename Row>
-struct Column {
-  std::string_view name;
-  Place (*place)(Row&);
-};
+template <typename T, typename Row>
+concept Is = std::is_same_v<std::remove_const_t<T>, Row>;
 
-constexpr Column<ResultRow> kSummaryColumns[] = {
-    {"run", [](ResultRow& r) -> Place { return &r.key.run; }},
-    {"seed", [](ResultRow& r) -> Place { return &r.key.seed; }},
-    {"experiment", [](ResultRow& r) -> Place { return &r.key.experiment; }},
-    {"entries", [](ResultRow& r) -> Place { return &r.key.entries; }},
-    {"entries_value", [](ResultRow& r) -> Place { return &r.key.entries_value; }},
-    {"d", [](ResultRow& r) -> Place { return &r.key.d; }},
-    {"keys", [](ResultRow& r) -> Place { return &r.key.keys; }},
-    {"scaling", [](ResultRow& r) -> Place { return &r.key.scaling; }},
-    {"scaling_value", [](ResultRow& r) -> Place { return &r.key.scaling_value; }},
-    {"metric", [](ResultRow& r) -> Place { return &r.metric; }},
-    {"queries", [](ResultRow& r) -> Place { return &r.queries; }},
-    {"estimate", [](ResultRow& r) -> Place { return &r.estimate; }},
-    {"std_error", [](ResultRow& r) -> Place { return &r.std_error; }},
-    {"ci_low", [](ResultRow& r) -> Place { return &r.ci_low; }},
-    {"ci_high", [](ResultRow& r) -> Place { return &r.ci_high; }},
-    {"sd", [](ResultRow& r) -> Place { return &r.sd; }},
-    {"min", [](ResultRow& r) -> Place { return &r.min; }},
-    {"q05", [](ResultRow& r) -> Place { return &r.q05; }},
-    {"median", [](ResultRow& r) -> Place { return &r.median; }},
-    {"q95", [](ResultRow& r) -> Place { return &r.q95; }},
-    {"max", [](ResultRow& r) -> Place { return &r.max; }},
-    {"reference", [](ResultRow& r) -> Place { return &r.reference; }},
-    {"z", [](ResultRow& r) -> Place { return &r.z; }},
-    {"status", [](ResultRow& r) -> Place { return &r.status; }},
-};
+void visit_experiment(Is<ResultKey> auto& key, auto&& column) {
+  column("run", key.run);
+  column("seed", key.seed);
+  column("experiment", key.experiment);
+}
 
-constexpr Column<CrossingRow> kCrossingColumns[] = {
-    {"run", [](CrossingRow& r) -> Place { return &r.key.run; }},
-    {"seed", [](CrossingRow& r) -> Place { return &r.key.seed; }},
-    {"experiment", [](CrossingRow& r) -> Place { return &r.key.experiment; }},
-    {"entries", [](CrossingRow& r) -> Place { return &r.key.entries; }},
-    {"entries_value", [](CrossingRow& r) -> Place { return &r.key.entries_value; }},
-    {"keys", [](CrossingRow& r) -> Place { return &r.key.keys; }},
-    {"scaling", [](CrossingRow& r) -> Place { return &r.key.scaling; }},
-    {"scaling_value", [](CrossingRow& r) -> Place { return &r.key.scaling_value; }},
-    {"metric", [](CrossingRow& r) -> Place { return &r.metric; }},
-    {"statistic", [](CrossingRow& r) -> Place { return &r.statistic; }},
-    {"level", [](CrossingRow& r) -> Place { return &r.level; }},
-    {"d", [](CrossingRow& r) -> Place { return &r.d; }},
-    {"d_exact", [](CrossingRow& r) -> Place { return &r.d_exact; }},
-    {"status", [](CrossingRow& r) -> Place { return &r.status; }},
-};
+void visit_entries(Is<ResultKey> auto& key, auto&& column) {
+  column("entries", key.entries);
+  column("entries_value", key.entries_value);
+}
 
-constexpr Column<ContrastRow> kContrastColumns[] = {
-    {"run", [](ContrastRow& r) -> Place { return &r.key.run; }},
-    {"seed", [](ContrastRow& r) -> Place { return &r.key.seed; }},
-    {"experiment", [](ContrastRow& r) -> Place { return &r.key.experiment; }},
-    {"entries", [](ContrastRow& r) -> Place { return &r.key.entries; }},
-    {"entries_value", [](ContrastRow& r) -> Place { return &r.key.entries_value; }},
-    {"d", [](ContrastRow& r) -> Place { return &r.key.d; }},
-    {"keys", [](ContrastRow& r) -> Place { return &r.key.keys; }},
-    {"metric", [](ContrastRow& r) -> Place { return &r.metric; }},
-    {"scaling", [](ContrastRow& r) -> Place { return &r.key.scaling; }},
-    {"scaling_value", [](ContrastRow& r) -> Place { return &r.key.scaling_value; }},
-    {"baseline", [](ContrastRow& r) -> Place { return &r.baseline; }},
-    {"queries", [](ContrastRow& r) -> Place { return &r.queries; }},
-    {"estimate", [](ContrastRow& r) -> Place { return &r.estimate; }},
-    {"std_error", [](ContrastRow& r) -> Place { return &r.std_error; }},
-    {"ci_low", [](ContrastRow& r) -> Place { return &r.ci_low; }},
-    {"ci_high", [](ContrastRow& r) -> Place { return &r.ci_high; }},
-};
+void visit_sizes(Is<ResultKey> auto& key, auto&& column) {
+  column("d", key.d);
+  column("keys", key.keys);
+}
 
-constexpr Column<HistogramRow> kHistogramColumns[] = {
-    {"run", [](HistogramRow& r) -> Place { return &r.key.run; }},
-    {"seed", [](HistogramRow& r) -> Place { return &r.key.seed; }},
-    {"experiment", [](HistogramRow& r) -> Place { return &r.key.experiment; }},
-    {"entries", [](HistogramRow& r) -> Place { return &r.key.entries; }},
-    {"entries_value", [](HistogramRow& r) -> Place { return &r.key.entries_value; }},
-    {"d", [](HistogramRow& r) -> Place { return &r.key.d; }},
-    {"keys", [](HistogramRow& r) -> Place { return &r.key.keys; }},
-    {"scaling", [](HistogramRow& r) -> Place { return &r.key.scaling; }},
-    {"scaling_value", [](HistogramRow& r) -> Place { return &r.key.scaling_value; }},
-    {"metric", [](HistogramRow& r) -> Place { return &r.metric; }},
-    {"bin_low", [](HistogramRow& r) -> Place { return &r.bin_low; }},
-    {"bin_high", [](HistogramRow& r) -> Place { return &r.bin_high; }},
-    {"count", [](HistogramRow& r) -> Place { return &r.count; }},
-    {"density", [](HistogramRow& r) -> Place { return &r.density; }},
-};
+void visit_scaling(Is<ResultKey> auto& key, auto&& column) {
+  column("scaling", key.scaling);
+  column("scaling_value", key.scaling_value);
+}
 
-constexpr Column<WeightRow> kWeightColumns[] = {
-    {"experiment", [](WeightRow& r) -> Place { return &r.experiment; }},
-    {"head", [](WeightRow& r) -> Place { return &r.head; }},
-    {"query", [](WeightRow& r) -> Place { return &r.query; }},
-    {"scaling", [](WeightRow& r) -> Place { return &r.scaling; }},
-    {"key", [](WeightRow& r) -> Place { return &r.key; }},
-    {"score", [](WeightRow& r) -> Place { return &r.score; }},
-    {"logit", [](WeightRow& r) -> Place { return &r.logit; }},
-    {"weight", [](WeightRow& r) -> Place { return &r.weight; }},
-    {"slope", [](WeightRow& r) -> Place { return &r.slope; }},
-};
+void visit(Is<ResultKey> auto& key, auto&& column) {
+  visit_experiment(key, column);
+  visit_entries(key, column);
+  visit_sizes(key, column);
+  visit_scaling(key, column);
+}
 
-constexpr Column<OutputRow> kOutputColumns[] = {
-    {"experiment", [](OutputRow& r) -> Place { return &r.experiment; }},
-    {"head", [](OutputRow& r) -> Place { return &r.head; }},
-    {"query", [](OutputRow& r) -> Place { return &r.query; }},
-    {"scaling", [](OutputRow& r) -> Place { return &r.scaling; }},
-    {"component", [](OutputRow& r) -> Place { return &r.component; }},
-    {"output", [](OutputRow& r) -> Place { return &r.output; }},
-};
+void visit(Is<ResultRow> auto& row, auto&& column) {
+  visit(row.key, column);
+  column("metric", row.metric);
+  column("queries", row.queries);
+  column("estimate", row.estimate);
+  column("std_error", row.std_error);
+  column("ci_low", row.ci_low);
+  column("ci_high", row.ci_high);
+  column("sd", row.sd);
+  column("min", row.min);
+  column("q05", row.q05);
+  column("median", row.median);
+  column("q95", row.q95);
+  column("max", row.max);
+  column("reference", row.reference);
+  column("z", row.z);
+  column("status", row.status);
+}
 
-constexpr Column<BaselineRow> kBaselineColumns[] = {
-    {"run", [](BaselineRow& r) -> Place { return &r.key.run; }},
-    {"seed", [](BaselineRow& r) -> Place { return &r.key.seed; }},
-    {"experiment", [](BaselineRow& r) -> Place { return &r.key.experiment; }},
-    {"d", [](BaselineRow& r) -> Place { return &r.key.d; }},
-    {"keys", [](BaselineRow& r) -> Place { return &r.key.keys; }},
-    {"scaling", [](BaselineRow& r) -> Place { return &r.key.scaling; }},
-    {"scaling_value", [](BaselineRow& r) -> Place { return &r.key.scaling_value; }},
-    {"metric", [](BaselineRow& r) -> Place { return &r.metric; }},
-    {"queries", [](BaselineRow& r) -> Place { return &r.queries; }},
-    {"estimate", [](BaselineRow& r) -> Place { return &r.estimate; }},
-    {"baseline_queries", [](BaselineRow& r) -> Place { return &r.baseline_queries; }},
-    {"baseline", [](BaselineRow& r) -> Place { return &r.baseline; }},
-    {"baseline_std_error", [](BaselineRow& r) -> Place { return &r.baseline_std_error; }},
-    {"ratio", [](BaselineRow& r) -> Place { return &r.ratio; }},
-};
+void visit(Is<CrossingRow> auto& row, auto&& column) {
+  visit_experiment(row.key, column);
+  visit_entries(row.key, column);
+  column("keys", row.key.keys);
+  visit_scaling(row.key, column);
+  column("metric", row.metric);
+  column("statistic", row.statistic);
+  column("level", row.level);
+  column("d", row.d);
+  column("d_exact", row.d_exact);
+  column("status", row.status);
+}
+
+void visit(Is<ContrastRow> auto& row, auto&& column) {
+  visit_experiment(row.key, column);
+  visit_entries(row.key, column);
+  visit_sizes(row.key, column);
+  column("metric", row.metric);
+  visit_scaling(row.key, column);
+  column("baseline", row.baseline);
+  column("queries", row.queries);
+  column("estimate", row.estimate);
+  column("std_error", row.std_error);
+  column("ci_low", row.ci_low);
+  column("ci_high", row.ci_high);
+}
+
+void visit(Is<HistogramRow> auto& row, auto&& column) {
+  visit(row.key, column);
+  column("metric", row.metric);
+  column("bin_low", row.bin_low);
+  column("bin_high", row.bin_high);
+  column("count", row.count);
+  column("density", row.density);
+}
+
+void visit(Is<SampleRow> auto& row, auto&& column) {
+  visit(row.key, column);
+  column("query", row.query);
+}
+
+void visit(Is<WeightRow> auto& row, auto&& column) {
+  column("experiment", row.experiment);
+  column("head", row.head);
+  column("query", row.query);
+  column("scaling", row.scaling);
+  column("key", row.key);
+  column("score", row.score);
+  column("logit", row.logit);
+  column("weight", row.weight);
+  column("slope", row.slope);
+}
+
+void visit(Is<OutputRow> auto& row, auto&& column) {
+  column("experiment", row.experiment);
+  column("head", row.head);
+  column("query", row.query);
+  column("scaling", row.scaling);
+  column("component", row.component);
+  column("output", row.output);
+}
+
+void visit(Is<BaselineRow> auto& row, auto&& column) {
+  visit_experiment(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
+  column("metric", row.metric);
+  column("queries", row.queries);
+  column("estimate", row.estimate);
+  column("baseline_queries", row.baseline_queries);
+  column("baseline", row.baseline);
+  column("baseline_std_error", row.baseline_std_error);
+  column("ratio", row.ratio);
+}
 
 template <typename T>
 Value value_of(const T& value) {
@@ -161,31 +159,43 @@ Value value_of(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
 }
 
-template <typename Row, std::size_t kCount>
-Table table_of(std::span<const Row> rows, const Column<Row> (&columns)[kCount]) {
-  Table table;
-  for (const Column<Row>& column : columns) table.columns.emplace_back(column.name);
-  for (Row row : rows) {
-    std::vector<Value>& values = table.rows.emplace_back();
-    for (const Column<Row>& column : columns) {
-      values.push_back(
-          std::visit([](const auto* place) { return value_of(*place); }, column.place(row)));
-    }
+// What visits the columns of a row. Inlined at every column they would take seconds to compile.
+
+struct NameWriter {
+  std::vector<std::string>& names;
+
+  [[gnu::noinline]] void operator()(const char* column, const auto& /*value*/) const {
+    names.emplace_back(column);
   }
-  return table;
+};
+
+struct LineWriter {
+  std::vector<Value>& line;
+
+  [[gnu::noinline]] void operator()(const char* /*column*/, const auto& value) const {
+    line.push_back(value_of(value));
+  }
+};
+
+template <typename Row>
+std::vector<std::string> columns_of() {
+  std::vector<std::string> names;
+  const Row row;
+  visit(row, NameWriter{names});
+  return names;
 }
 
-/// A field of a file that is to become a value, and where to say it stands.
+// A field of a file that is to become a value, and where to say it stands.
 struct Field {
   const std::string& text;
   std::string_view column;
   const std::string& file;
   std::size_t line;
 
-  [[noreturn]] void refuse(const std::string& wanted) const {
-    throw std::runtime_error(file + ":" + std::to_string(line) + ": column " + std::string(column) +
-                             " has " + (text.empty() ? "nothing" : "\"" + text + "\"") + " where " +
-                             wanted + " belongs");
+  [[noreturn]] void refuse(const char* wanted) const {
+    const std::string found = text.empty() ? "nothing" : "\"" + text + "\"";
+    throw std::runtime_error(
+        fmt::format("{}:{}: column {} has {} where {} belongs", file, line, column, found, wanted));
   }
 };
 
@@ -208,166 +218,122 @@ void read_value(const Field& field, std::optional<Number>& value) {
   if (!field.text.empty()) read_value(field, value.emplace());
 }
 
+struct LineReader {
+  const CsvRecord& line;
+  const std::string& file;
+  std::size_t next = 0;
+
+  [[gnu::noinline]] void operator()(const char* column, auto& value) {
+    read_value({line.fields[next++], column, file, line.line}, value);
+  }
+};
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
   return text;
 }
 
-template <typename Row, std::size_t kCount>
-std::vector<Row> read_rows(const std::filesystem::path& path,
-                           const Column<Row> (&columns)[kCount]) {
-  const std::string name = path.string();
-  const CsvFile file = read_csv(path);
-  std::vector<std::string> expected;
-  for (const Column<Row>& column : columns) expected.emplace_back(column.name);
-  if (file.columns != expected) {
-    throw std::runtime_error(name + ":1: the columns are " + joined(file.columns) +
-                             " and should be " + joined(expected));
-  }
-  std::vector<Row> rows;
-  for (const CsvRecord& record : file.records) {
-    Row& row = rows.emplace_back();
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const Field field{record.fields[i], columns[i].name, name, record.line};
-      std::visit([&](auto* place) { read_value(field, *place); }, columns[i].place(row));
-    }
-  }
-  return rows;
+CsvFile read_csv_with(const std::vector<std::string>& columns, const std::filesystem::path& path) {
+  CsvFile file = read_csv(path);
+  if (file.columns == columns) return file;
+  throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", path.string(),
+                                       joined(file.columns), joined(columns)));
 }
 
-constexpr std::size_t kKeyColumns = 9;  // run ... scaling_value
-
-/// The columns one metric has in the wide table.
-struct MetricColumns {
-  std::string metric;
-  bool per_query = false;
-  std::size_t first = 0;
-};
-
-/// Metrics in the order of their first row, with the columns they get after `first`.
-std::vector<MetricColumns> metric_columns(std::span<const ResultRow> rows, std::size_t first) {
-  std::vector<MetricColumns> metrics;
-  for (const ResultRow& row : rows) {
-    auto found = std::ranges::find(metrics, row.metric, &MetricColumns::metric);
-    if (found == metrics.end()) found = metrics.insert(found, {row.metric, false, 0});
-    found->per_query = found->per_query || row.median.has_value();
-  }
-  for (MetricColumns& metric : metrics) {
-    metric.first = first;
-    first += metric.per_query ? 4 : 3;
-  }
-  return metrics;
+template <typename Row>
+void read_rows(const std::filesystem::path& path, std::vector<Row>& rows) {
+  const std::string name = path.string();
+  const CsvFile file = read_csv_with(columns_of<Row>(), path);
+  for (const CsvRecord& line : file.records) visit(rows.emplace_back(), LineReader{line, name});
 }
 
 }  // namespace
 
-Table summary_table(std::span<const ResultRow> rows) {
-  return table_of(rows, kSummaryColumns);
-}
-Table crossings_table(std::span<const CrossingRow> rows) {
-  return table_of(rows, kCrossingColumns);
-}
-Table contrasts_table(std::span<const ContrastRow> rows) {
-  return table_of(rows, kContrastColumns);
-}
-Table weights_table(std::span<const WeightRow> rows) {
-  return table_of(rows, kWeightColumns);
-}
-Table outputs_table(std::span<const OutputRow> rows) {
-  return table_of(rows, kOutputColumns);
-}
-Table baselines_table(std::span<const BaselineRow> rows) {
-  return table_of(rows, kBaselineColumns);
+template <typename Row>
+Table table_of(std::span<const Row> rows) {
+  Table table{columns_of<Row>(), {}};
+  for (const Row& row : rows) visit(row, LineWriter{table.rows.emplace_back()});
+  return table;
 }
 
-Table histogram_table(std::span<const HistogramRow> rows) {
-  return table_of(rows, kHistogramColumns);
-}
+template Table table_of(std::span<const ResultRow>);
+template Table table_of(std::span<const HistogramRow>);
+template Table table_of(std::span<const CrossingRow>);
+template Table table_of(std::span<const ContrastRow>);
+template Table table_of(std::span<const WeightRow>);
+template Table table_of(std::span<const OutputRow>);
+template Table table_of(std::span<const BaselineRow>);
 
 Table samples_table(std::span<const SampleRow> rows) {
-  std::vector<ResultRow> keys;
-  std::vector<std::string> metrics;
+  Table table = table_of(rows);
+  const auto first = static_cast<std::ptrdiff_t>(table.columns.size());
+  const auto place_of = [&](const std::string& metric) {
+    return std::find(table.columns.begin() + first, table.columns.end(), metric);
+  };
   for (const SampleRow& row : rows) {
-    keys.emplace_back().key = row.key;
     for (const auto& [metric, value] : row.values) {
-      if (std::ranges::find(metrics, metric) == metrics.end()) metrics.push_back(metric);
+      if (place_of(metric) == table.columns.end()) table.columns.push_back(metric);
     }
   }
-  Table table = summary_table(keys);
-  table.columns.resize(kKeyColumns);
-  table.columns.emplace_back("query");
-  table.columns.insert(table.columns.end(), metrics.begin(), metrics.end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<Value>& values = table.rows[i];
-    values.resize(kKeyColumns);
-    values.emplace_back(rows[i].query);
-    values.resize(table.columns.size());
+    std::vector<Value>& line = table.rows[i];
+    line.resize(table.columns.size());
     for (const auto& [metric, value] : rows[i].values) {
-      const auto place = std::ranges::find(metrics, metric) - metrics.begin();
-      values[kKeyColumns + 1 + static_cast<std::size_t>(place)] = value_of(value);
+      line[static_cast<std::size_t>(place_of(metric) - table.columns.begin())] = value_of(value);
     }
   }
   return table;
 }
 
 Table wide_table(std::span<const ResultRow> rows) {
-  const Table summary = summary_table(rows);
-  Table wide;
-  wide.columns.assign(summary.columns.begin(), summary.columns.begin() + kKeyColumns);
+  Table wide{columns_of<ResultKey>(), {}};
   wide.columns.emplace_back("queries");
-  const std::vector<MetricColumns> metrics = metric_columns(rows, wide.columns.size());
-  for (const MetricColumns& metric : metrics) {
+  std::map<std::string, bool> has_median;
+  for (const ResultRow& row : rows) has_median[row.metric] |= row.median.has_value();
+  std::map<std::string, std::size_t> first_of;  // of the columns of each metric
+  for (const ResultRow& row : rows) {
+    if (!first_of.try_emplace(row.metric, wide.columns.size()).second) continue;
     for (const char* suffix : {"", "_se", "_reference"}) {
-      wide.columns.push_back(metric.metric + suffix);
+      wide.columns.push_back(row.metric + suffix);
     }
-    if (metric.per_query) wide.columns.push_back(metric.metric + "_median");
+    if (has_median[row.metric]) wide.columns.push_back(row.metric + "_median");
   }
 
-  std::map<std::vector<Value>, std::size_t> line_of;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ResultRow& row = rows[i];
-    std::vector<Value> key(summary.rows[i].begin(), summary.rows[i].begin() + kKeyColumns);
-    const std::size_t line = line_of.try_emplace(key, wide.rows.size()).first->second;
-    if (line == wide.rows.size()) {
-      key.emplace_back(row.queries);
-      key.resize(wide.columns.size());
-      wide.rows.push_back(std::move(key));
+  std::map<ResultKey, std::size_t> line_of;
+  for (const ResultRow& row : rows) {
+    const std::size_t index = line_of.try_emplace(row.key, wide.rows.size()).first->second;
+    if (index == wide.rows.size()) {
+      std::vector<Value>& line = wide.rows.emplace_back();
+      visit(row.key, LineWriter{line});
+      line.emplace_back(row.queries);
+      line.resize(wide.columns.size());
     }
-    const MetricColumns& metric = *std::ranges::find(metrics, row.metric, &MetricColumns::metric);
-    std::vector<Value>& values = wide.rows[line];
-    values[metric.first] = value_of(row.estimate);
-    values[metric.first + 1] = value_of(row.std_error);
-    values[metric.first + 2] = value_of(row.reference);
-    if (metric.per_query) values[metric.first + 3] = value_of(row.median);
+    Value* const first = &wide.rows[index][first_of[row.metric]];
+    first[0] = value_of(row.estimate);
+    first[1] = value_of(row.std_error);
+    first[2] = value_of(row.reference);
+    if (has_median[row.metric]) first[3] = value_of(row.median);
   }
   return wide;
 }
 
 std::vector<ResultRow> read_summary(const std::filesystem::path& path) {
-  return read_rows(path, kSummaryColumns);
-}
-std::vector<CrossingRow> read_crossings(const std::filesystem::path& path) {
-  return read_rows(path, kCrossingColumns);
-}
-std::vector<WeightRow> read_weights(const std::filesystem::path& path) {
-  return read_rows(path, kWeightColumns);
-}
-std::vector<OutputRow> read_outputs(const std::filesystem::path& path) {
-  return read_rows(path, kOutputColumns);
-}
-std::vector<BaselineRow> read_baselines(const std::filesystem::path& path) {
-  return read_rows(path, kBaselineColumns);
+  std::vector<ResultRow> rows;
+  read_rows(path, rows);
+  return rows;
 }
 
 Results read_results(const std::filesystem::path& folder) {
-  const auto exists = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  const auto read_if_there = [&](const char* name, auto& rows) {
+    if (std::filesystem::exists(folder / name)) read_rows(folder / name, rows);
+  };
   Results run;
   run.rows = read_summary(folder / "summary.csv");
-  if (exists("crossings.csv")) run.crossings = read_crossings(folder / "crossings.csv");
-  if (exists("weights.csv")) run.weights = read_weights(folder / "weights.csv");
-  if (exists("outputs.csv")) run.outputs = read_outputs(folder / "outputs.csv");
-  if (exists("baselines.csv")) run.baselines = read_baselines(folder / "baselines.csv");
+  read_if_there("crossings.csv", run.crossings);
+  read_if_there("weights.csv", run.weights);
+  read_if_there("outputs.csv", run.outputs);
+  read_if_there("baselines.csv", run.baselines);
   return run;
 }
 

@@ -1,13 +1,16 @@
 #include "io/result_writer.h"
 
-#include <array>
-
 #include "io/result_tables.h"
 
 namespace attnscale {
 namespace {
 
 enum class Presence { kAlways, kWhereFilled };
+
+template <auto kRows, auto kTable>
+Table table(const Results& results) {
+  return kTable(results.*kRows);
+}
 
 struct ResultFile {
   const char* name;
@@ -16,45 +19,18 @@ struct ResultFile {
   std::string (*format)(const Table&);
 };
 
-Table summary(const Results& results) {
-  return summary_table(results.rows);
-}
-Table wide(const Results& results) {
-  return wide_table(results.rows);
-}
-Table crossings(const Results& results) {
-  return crossings_table(results.crossings);
-}
-Table contrasts(const Results& results) {
-  return contrasts_table(results.contrasts);
-}
-Table histogram(const Results& results) {
-  return histogram_table(results.histogram);
-}
-Table samples(const Results& results) {
-  return samples_table(results.samples);
-}
-Table weights(const Results& results) {
-  return weights_table(results.weights);
-}
-Table outputs(const Results& results) {
-  return outputs_table(results.outputs);
-}
-Table baselines(const Results& results) {
-  return baselines_table(results.baselines);
-}
-
-constexpr std::array kFiles{
-    ResultFile{"summary.csv", Presence::kAlways, summary, to_csv},
-    ResultFile{"wide.csv", Presence::kAlways, wide, to_csv},
-    ResultFile{"summary.json", Presence::kAlways, summary, to_json},
-    ResultFile{"crossings.csv", Presence::kAlways, crossings, to_csv},
-    ResultFile{"contrasts.csv", Presence::kWhereFilled, contrasts, to_csv},
-    ResultFile{"histogram.csv", Presence::kWhereFilled, histogram, to_csv},
-    ResultFile{"samples.csv", Presence::kWhereFilled, samples, to_csv},
-    ResultFile{"weights.csv", Presence::kWhereFilled, weights, to_csv},
-    ResultFile{"outputs.csv", Presence::kWhereFilled, outputs, to_csv},
-    ResultFile{"baselines.csv", Presence::kWhereFilled, baselines, to_csv},
+using enum Presence;
+constexpr ResultFile kFiles[] = {
+    {"summary.csv", kAlways, table<&Results::rows, table_of<ResultRow>>, to_csv},
+    {"wide.csv", kAlways, table<&Results::rows, wide_table>, to_csv},
+    {"summary.json", kAlways, table<&Results::rows, table_of<ResultRow>>, to_json},
+    {"crossings.csv", kAlways, table<&Results::crossings, table_of<CrossingRow>>, to_csv},
+    {"contrasts.csv", kWhereFilled, table<&Results::contrasts, table_of<ContrastRow>>, to_csv},
+    {"histogram.csv", kWhereFilled, table<&Results::histogram, table_of<HistogramRow>>, to_csv},
+    {"samples.csv", kWhereFilled, table<&Results::samples, samples_table>, to_csv},
+    {"weights.csv", kWhereFilled, table<&Results::weights, table_of<WeightRow>>, to_csv},
+    {"outputs.csv", kWhereFilled, table<&Results::outputs, table_of<OutputRow>>, to_csv},
+    {"baselines.csv", kWhereFilled, table<&Results::baselines, table_of<BaselineRow>>, to_csv},
 };
 
 }  // namespace

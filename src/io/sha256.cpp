@@ -1,6 +1,7 @@
 #include "io/sha256.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ constexpr std::array<std::uint32_t, 64> kRoundConstants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// The hash of a message that arrives in pieces.
+// The hash of a message that arrives in pieces.
 class Sha256 {
  public:
   void add(std::string_view bytes) {
@@ -42,7 +43,7 @@ class Sha256 {
     }
   }
 
-  /// Pads the message (section 5.1.1) and returns the digest in hexadecimal; call once.
+  // Pads the message (section 5.1.1) and returns the digest in hexadecimal; call once.
   std::string finish() {
     const std::uint64_t message_bits = message_bytes_ * 8;
     std::string padding(1, '\x80');
@@ -52,16 +53,13 @@ class Sha256 {
     }
     add(padding);
 
-    constexpr std::string_view kHex = "0123456789abcdef";
     std::string digest;
-    for (const std::uint32_t word : state_) {
-      for (int shift = 28; shift >= 0; shift -= 4) digest += kHex[word >> shift & 0xF];
-    }
+    for (const std::uint32_t word : state_) digest += fmt::format("{:08x}", word);
     return digest;
   }
 
  private:
-  /// Section 6.2.2 on the full block; the variables are named as there.
+  // Section 6.2.2 on the full block; the variables are named as there.
   void compress() {
     std::array<std::uint32_t, 64> w;
     for (std::size_t t = 0; t < 16; ++t) {

@@ -28,7 +28,7 @@ std::string format_double(double number);
 std::string to_csv(const Table& table);
 
 /// A JSON array of flat objects, one line each. A value that does not exist, and a number that is
-/// not finite, is null; what is not ASCII is escaped, bytes that are not UTF-8 as U+FFFD.
+/// not finite, is null.
 std::string to_json(const Table& table);
 
 }  // namespace attnscale

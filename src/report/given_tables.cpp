@@ -1,8 +1,9 @@
 #include "report/given_tables.h"
 
+#include <fmt/core.h>
+
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "report/number_text.h"
@@ -15,29 +16,30 @@ constexpr std::int64_t kMostKeys = 32;
 constexpr std::int64_t kMostComponents = 16;  // of an output
 constexpr int kDigits = 4;  // as many as the lesson's longest numbers, and one more for small ones
 
-using QueryKey = std::tuple<std::string, std::int64_t, std::int64_t>;  // experiment, head, query
-
 struct GivenQuery {
-  QueryKey key;
-  std::vector<const WeightRow*> weights;
+  std::vector<const WeightRow*> weights;                     // at least one
   std::vector<std::pair<std::string, std::string>> outputs;  // scaling and "(0.76, 0.33"
 };
+
+// Names one query of one experiment.
+template <typename Row>
+std::string key_of(const Row& row) {
+  return fmt::format("{} {} {}", row.experiment, row.head, row.query);
+}
 
 std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
                                    std::span<const OutputRow> outputs) {
   std::vector<GivenQuery> queries;
-  std::map<QueryKey, std::size_t> index_of;
+  std::map<std::string, std::size_t> index_of;
   for (const WeightRow& row : weights) {
-    const QueryKey key(row.experiment, row.head, row.query);
-    const std::size_t index = index_of.try_emplace(key, queries.size()).first->second;
-    if (index == queries.size()) queries.push_back({key, {}, {}});
+    const std::size_t index = index_of.try_emplace(key_of(row), queries.size()).first->second;
+    if (index == queries.size()) queries.emplace_back();
     queries[index].weights.push_back(&row);
   }
   for (const OutputRow& row : outputs) {
-    const auto index = index_of.find({row.experiment, row.head, row.query});
-    if (index == index_of.end()) continue;
+    const auto index = index_of.find(key_of(row));
+    if (index == index_of.end() || row.component > kMostComponents) continue;
     auto& vectors = queries[index->second].outputs;
-    if (row.component > kMostComponents) continue;
     if (vectors.empty() || vectors.back().first != row.scaling) {
       vectors.emplace_back(row.scaling, "(");
     } else {
@@ -49,15 +51,11 @@ std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
   return queries;
 }
 
-std::string caption_of(const GivenQuery& query, bool has_heads) {
-  const auto& [experiment, head, number] = query.key;
-  return experiment + (has_heads ? ": head " + std::to_string(head) + ", query " : ": query ") +
-         std::to_string(number);
-}
-
 ScreenTable table_of(const GivenQuery& query, bool has_heads) {
   ScreenTable table;
-  table.caption = caption_of(query, has_heads);
+  const WeightRow& first = *query.weights.front();
+  const std::string head = has_heads ? fmt::format("head {}, ", first.head) : "";
+  table.caption = fmt::format("{}: {}query {}", first.experiment, head, first.query);
   table.header = {"scaling", "key", "score", "logit", "weight", "slope"};
   table.label_columns = 2;
   std::size_t left_out = 0;
@@ -74,8 +72,28 @@ ScreenTable table_of(const GivenQuery& query, bool has_heads) {
     table.notes.push_back("output, " + scaling + ": " + vector + ")");
   }
   if (left_out > 0) {
-    table.notes.push_back(std::to_string(left_out) + " more lines in weights.csv");
+    table.notes.push_back(fmt::format("{} more lines in weights.csv", left_out));
   }
+  return table;
+}
+
+std::string text_of(const std::optional<double>& number) {
+  return number ? rounded_short(*number, kDigits) : "-";
+}
+
+std::string baseline_text(const BaselineRow& row) {
+  if (!row.baseline || !row.baseline_std_error) return text_of(row.baseline);
+  return estimate_and_error(*row.baseline, *row.baseline_std_error);
+}
+
+ScreenTable baseline_table_of(const BaselineRow& row) {
+  ScreenTable table;
+  table.caption = fmt::format(
+      "{}: {} given queries beside {} random ones, normal entries of mean 0 and spread 1, as many "
+      "visible keys",
+      row.key.experiment, grouped(row.queries), grouped(row.baseline_queries));
+  table.header = {"metric", "scaling", "given", "random", "given / random"};
+  table.label_columns = 2;
   return table;
 }
 
@@ -84,27 +102,41 @@ ScreenTable table_of(const GivenQuery& query, bool has_heads) {
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs) {
   struct Found {
-    std::size_t queries = 0;
+    std::size_t queries = 0, shown = 0;
     bool has_heads = false;
   };
   const std::vector<GivenQuery> queries = queries_of(weights, outputs);
   std::map<std::string, Found> found;
   for (const GivenQuery& query : queries) {
-    Found& of_experiment = found[std::get<0>(query.key)];
+    Found& of_experiment = found[query.weights.front()->experiment];
     ++of_experiment.queries;
-    if (std::get<1>(query.key) > 0) of_experiment.has_heads = true;
+    if (query.weights.front()->head > 0) of_experiment.has_heads = true;
   }
   std::vector<ScreenTable> tables;
-  std::map<std::string, std::size_t> shown;
   for (const GivenQuery& query : queries) {
-    const std::string& experiment = std::get<0>(query.key);
-    const Found& all = found[experiment];
+    const std::string& experiment = query.weights.front()->experiment;
+    Found& all = found[experiment];
     const bool are_many = all.queries > kMostQueries;
-    if (shown[experiment]++ > 0 && are_many) continue;
+    if (all.shown++ > 0 && are_many) continue;
     tables.push_back(table_of(query, all.has_heads));
     if (!are_many) continue;
-    tables.back().notes.push_back(std::to_string(all.queries - 1) + " more queries of " +
-                                  experiment + " in weights.csv");
+    tables.back().notes.push_back(
+        fmt::format("{} more queries of {} in weights.csv", all.queries - 1, experiment));
+  }
+  return tables;
+}
+
+std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows) {
+  std::vector<ScreenTable> tables;
+  const std::string* experiment = nullptr;
+  for (const BaselineRow& row : rows) {
+    if (experiment == nullptr || *experiment != row.key.experiment) {
+      tables.push_back(baseline_table_of(row));
+      experiment = &row.key.experiment;
+    }
+    tables.back().rows.push_back({row.metric,
+                                  name_with_value(row.key.scaling, row.key.scaling_value),
+                                  text_of(row.estimate), baseline_text(row), text_of(row.ratio)});
   }
   return tables;
 }

@@ -1,5 +1,5 @@
-// The weights and outputs of given numbers, query by query, as the lesson's worked examples print
-// them.
+// Given numbers on the screen: their weights and outputs, query by query, as the lesson's worked
+// examples print them, and their metrics beside those of random numbers.
 #pragma once
 
 #include <span>
@@ -16,5 +16,9 @@ namespace attnscale {
 /// more weights.csv holds.
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs);
+
+/// One table per experiment: metric and scaling down, given, random with its error, and the ratio
+/// of the two across.
+std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows);
 
 }  // namespace attnscale

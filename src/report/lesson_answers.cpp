@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "report/number_text.h"
-#include "report/panel.h"
+#include "report/result_grid.h"
 
 namespace attnscale {
 namespace {
@@ -15,20 +14,22 @@ constexpr const char* kUnscaled = "none";
 constexpr const char* kDividedBySqrtD = "div_sqrt_d";
 constexpr const char* kDividedByD = "div_d";
 constexpr double kNearlyAll = 0.9;
-constexpr std::size_t kMostPanels = 3;
+constexpr std::size_t kMostGrids = 3;
 constexpr std::size_t kMostSizes = 8;
 
-/// Rows of one metric and scaling that have an estimate and a d, by increasing d.
-std::vector<const ResultRow*> rows_of(const Panel& panel, const char* metric, const char* scaling) {
+// Rows of one metric and scaling that have an estimate and a d, by increasing d.
+std::vector<const ResultRow*> rows_of(const ResultGrid& grid, const char* metric,
+                                      const char* scaling) {
   std::vector<const ResultRow*> rows;
-  for (const ResultRow* row : panel.rows) {
+  for (const ResultRow* row : grid.rows) {
     const ResultKey& key = row->key;
     if (row->metric == metric && key.scaling == scaling && !key.scaling_value && key.d &&
         !key.entries.empty() && row->estimate) {
       rows.push_back(row);
     }
   }
-  std::ranges::stable_sort(rows, {}, [](const ResultRow* row) { return *row->key.d; });
+  std::sort(rows.begin(), rows.end(),
+            [](const ResultRow* a, const ResultRow* b) { return *a->key.d < *b->key.d; });
   return rows;
 }
 
@@ -36,15 +37,11 @@ std::string spread_text(double number) {
   return number >= 0.1 && number < 1000 ? with_places(number, 2) : rounded(number, 3);
 }
 
-std::string slope_text(double number) {
-  return rounded(number, number < 0.001 ? 2 : 3);
-}
-
 std::string size_text(const ResultRow& row) {
   return "d = " + std::to_string(*row.key.d);
 }
 
-/// The texts of a few numbers one after the other, of many the first and the last.
+// The texts of a few numbers one after the other, of many the first and the last.
 std::string series(const std::vector<std::string>& texts) {
   if (texts.size() > kMostSizes) return texts.front() + " to " + texts.back();
   std::string joined;
@@ -52,8 +49,8 @@ std::string series(const std::vector<std::string>& texts) {
   return joined;
 }
 
-std::string answer_spread(const Panel& panel) {
-  const std::vector<const ResultRow*> raw = rows_of(panel, "logit_sd", kUnscaled);
+std::string answer_spread(const ResultGrid& grid) {
+  const std::vector<const ResultRow*> raw = rows_of(grid, "logit_sd", kUnscaled);
   if (raw.empty()) return "";
   std::vector<std::string> measured, expected;
   bool unit_spread = true;
@@ -70,53 +67,55 @@ std::string answer_spread(const Panel& panel) {
     text += raw.size() == 1 ? " at " + size_text(*raw[0])
                             : " from " + size_text(*raw.front()) + " to " + size_text(*raw.back());
   }
-  const std::vector<const ResultRow*> scaled = rows_of(panel, "logit_sd", kDividedBySqrtD);
+  const std::vector<const ResultRow*> scaled = rows_of(grid, "logit_sd", kDividedBySqrtD);
   if (scaled.empty()) return text;
-  const auto [least, most] =
-      std::ranges::minmax_element(scaled, {}, [](const ResultRow* row) { return *row->estimate; });
-  const std::string from = with_places(*(*least)->estimate, 3);
-  const std::string to = with_places(*(*most)->estimate, 3);
+  double least = *scaled.front()->estimate;
+  double most = least;
+  for (const ResultRow* row : scaled) {
+    least = std::min(least, *row->estimate);
+    most = std::max(most, *row->estimate);
+  }
+  const std::string from = with_places(least, 3);
+  const std::string to = with_places(most, 3);
   return text + "; after the division " + from + (from == to ? "" : " to " + to);
 }
 
 std::string measured_crossing(const CrossingRow& crossing,
-                              const std::vector<const ResultRow*>& grid) {
+                              const std::vector<const ResultRow*>& rows) {
   if (crossing.d) {
     const int digits = *crossing.d < 10 ? 2 : static_cast<int>(std::log10(*crossing.d)) + 1;
     return "from d = " + rounded_short(*crossing.d, digits);
   }
-  if (grid.empty()) return "";
-  if (crossing.status == "below") return "from below " + size_text(*grid.front());
-  if (crossing.status == "not_reached") return "not reached by " + size_text(*grid.back());
+  if (rows.empty()) return "";
+  if (crossing.status == "below") return "from below " + size_text(*rows.front());
+  if (crossing.status == "not_reached") return "not reached by " + size_text(*rows.back());
   return "";
 }
 
-std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& grid) {
-  const std::string text = measured_crossing(crossing, grid);
+std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& rows) {
+  const std::string text = measured_crossing(crossing, rows);
   if (text.empty() || !crossing.d_exact) return text;
   return text + " (exactly " + rounded_short(*crossing.d_exact, 4) + ")";
 }
 
-bool about_the_same(const CrossingRow& crossing, const ResultKey& key) {
-  ResultKey expected = key;
-  expected.d.reset();
-  ResultKey found = crossing.key;
-  found.d.reset();
-  return expected == found;
+// The same but for d.
+bool about_the_same(const CrossingRow& crossing, ResultKey key) {
+  key.d = crossing.key.d;
+  return key == crossing.key;
 }
 
-std::string answer_crossing(const Panel& panel, std::span<const CrossingRow> crossings) {
-  const std::vector<const ResultRow*> grid = rows_of(panel, "top_weight", kUnscaled);
-  if (grid.empty()) return "";
+std::string answer_crossing(const ResultGrid& grid, std::span<const CrossingRow> crossings) {
+  const std::vector<const ResultRow*> rows = rows_of(grid, "top_weight", kUnscaled);
+  if (rows.empty()) return "";
   std::string text;
   for (const auto& [statistic, words] :
        {std::pair("mean", "on average "), std::pair("median", "for half the queries ")}) {
     for (const CrossingRow& crossing : crossings) {
       if (crossing.metric != "top_weight" || crossing.statistic != statistic ||
-          crossing.level != kNearlyAll || !about_the_same(crossing, grid.front()->key)) {
+          crossing.level != kNearlyAll || !about_the_same(crossing, rows.front()->key)) {
         continue;
       }
-      const std::string where = crossing_text(crossing, grid);
+      const std::string where = crossing_text(crossing, rows);
       if (where.empty()) continue;
       text += (text.empty() ? "" : ", ") + (words + where);
     }
@@ -124,12 +123,12 @@ std::string answer_crossing(const Panel& panel, std::span<const CrossingRow> cro
   return text.empty() ? "" : "unscaled, one key gets more than 0.9 of the weight: " + text;
 }
 
-std::string answer_slope(const Panel& panel) {
+std::string answer_slope(const ResultGrid& grid) {
   std::string size;
   std::string text;
   for (const auto& [scaling, words] :
        {std::pair(kUnscaled, " unscaled"), std::pair(kDividedBySqrtD, " divided by sqrt(d)")}) {
-    const std::vector<const ResultRow*> rows = rows_of(panel, "slope", scaling);
+    const std::vector<const ResultRow*> rows = rows_of(grid, "slope", scaling);
     if (rows.empty() || rows.back()->key.keys < 2 || !rows.back()->median) continue;
     size = size_text(*rows.back());
     text += (text.empty() ? "" : ", ") + slope_text(*rows.back()->median) + words;
@@ -137,8 +136,8 @@ std::string answer_slope(const Panel& panel) {
   return text.empty() ? "" : "p(1-p) of a typical query at " + size + ": " + text;
 }
 
-std::string answer_too_much(const Panel& panel) {
-  const std::vector<const ResultRow*> rows = rows_of(panel, "top_weight", kDividedByD);
+std::string answer_too_much(const ResultGrid& grid) {
+  const std::vector<const ResultRow*> rows = rows_of(grid, "top_weight", kDividedByD);
   if (rows.empty() || rows.back()->key.keys < 2) return "";
   const ResultRow& row = *rows.back();
   return "divided by d at " + size_text(row) + ": top weight " + rounded(*row.estimate, 3) +
@@ -146,16 +145,15 @@ std::string answer_too_much(const Panel& panel) {
          rounded_short(1 / static_cast<double>(row.key.keys), 3);
 }
 
-using Answer = std::function<std::string(const Panel&)>;
-
-void append_answers(std::vector<std::string>& lines, int question, const std::vector<Panel>& panels,
-                    const Answer& answer) {
-  std::vector<std::pair<std::string, const Panel*>> answers;
-  for (const Panel& panel : panels) {
-    std::string text = answer(panel);
-    if (!text.empty()) answers.emplace_back(std::move(text), &panel);
+template <typename Answer>
+void append_answers(std::vector<std::string>& lines, int question,
+                    const std::vector<ResultGrid>& grids, const Answer& answer) {
+  std::vector<std::pair<std::string, const ResultGrid*>> answers;
+  for (const ResultGrid& grid : grids) {
+    std::string text = answer(grid);
+    if (!text.empty()) answers.emplace_back(std::move(text), &grid);
   }
-  const std::size_t shown = std::min(answers.size(), kMostPanels);
+  const std::size_t shown = std::min(answers.size(), kMostGrids);
   for (std::size_t i = 0; i < shown; ++i) {
     std::string line = std::to_string(question) + " ";
     if (answers.size() > 1) line.append("[").append(caption_of(*answers[i].second)).append("] ");
@@ -171,16 +169,16 @@ void append_answers(std::vector<std::string>& lines, int question, const std::ve
 
 std::vector<std::string> look_for(std::span<const ResultRow> rows,
                                   std::span<const CrossingRow> crossings) {
-  std::vector<Panel> panels = panels_of(rows);
-  std::erase_if(panels, [](const Panel& panel) {
-    return panel.axis != PanelAxis::kD && panel.axis != PanelAxis::kNothing;
+  std::vector<ResultGrid> grids = grids_of(rows);
+  std::erase_if(grids, [](const ResultGrid& grid) {
+    return grid.axis != GridAxis::kD && grid.axis != GridAxis::kNothing;
   });
   std::vector<std::string> lines;
-  append_answers(lines, 1, panels, answer_spread);
-  append_answers(lines, 2, panels,
-                 [&](const Panel& panel) { return answer_crossing(panel, crossings); });
-  append_answers(lines, 3, panels, answer_slope);
-  append_answers(lines, 4, panels, answer_too_much);
+  append_answers(lines, 1, grids, answer_spread);
+  append_answers(lines, 2, grids,
+                 [&](const ResultGrid& grid) { return answer_crossing(grid, crossings); });
+  append_answers(lines, 3, grids, answer_slope);
+  append_answers(lines, 4, grids, answer_too_much);
   return lines;
 }
 

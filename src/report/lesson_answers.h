@@ -13,8 +13,8 @@ namespace attnscale {
 /// 1 the spread of the scores against sqrt(d), and after the division; 2 the d from which the
 /// unscaled softmax hands one key more than 0.9 of the weight; 3 the slope of a typical query,
 /// unscaled and scaled; 4 what dividing by d does. Only what the rows have numbers for is said, and
-/// panels in which keys or entries run down answer nothing: the questions are about d. Where
-/// several panels of the run answer one question each says which it is; of many the first three.
+/// grids in which keys or entries run down answer nothing: the questions are about d. Where
+/// several grids of the run answer one question each says which it is; of many the first three.
 std::vector<std::string> look_for(std::span<const ResultRow> rows,
                                   std::span<const CrossingRow> crossings);
 

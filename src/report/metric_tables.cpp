@@ -1,13 +1,13 @@
 #include "report/metric_tables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "report/number_text.h"
-#include "report/panel.h"
+#include "report/result_grid.h"
 
 namespace attnscale {
 namespace {
@@ -15,17 +15,11 @@ namespace {
 enum class Exact { kShown, kLeftOut };
 
 // The mean of these is carried by a few unsaturated queries and hides what the lesson is about.
-constexpr std::array<std::string_view, 2> kShownByMedian = {"slope", "score_slope"};
-
-bool shown_by_median(const std::string& metric) {
-  return std::ranges::find(kShownByMedian, metric) != kShownByMedian.end();
+bool shown_by_median(std::string_view metric) {
+  return metric == "slope" || metric == "score_slope";
 }
 
-std::string slope_text(double number) {
-  return rounded(number, number < 0.001 ? 2 : 3);
-}
-
-/// The numbers of a cell, empty where the row has none.
+// The numbers of a cell, empty if the row has none.
 std::string numbers_text(const ResultRow& row, Exact exact) {
   if (!row.estimate) return "";
   if (shown_by_median(row.metric) && row.median) {
@@ -46,137 +40,146 @@ std::string cell_text(const ResultRow* row, Exact exact) {
   return text.empty() ? row->status : text + " " + row->status;
 }
 
-/// What the cells of a metric hold, in words.
-std::string cell_legend(const Panel& panel, const std::string& metric, Exact exact) {
-  bool any_error = false;
-  bool any_exact = false;
-  for (const ResultRow* row : panel.rows) {
+// What the cells of a metric hold.
+struct CellContents {
+  bool medians = false;
+  bool errors = false;
+  bool exact_values = false;
+};
+
+CellContents contents_of(const ResultGrid& grid, const std::string& metric, Exact exact) {
+  CellContents contents;
+  for (const ResultRow* row : grid.rows) {
     if (row->metric != metric) continue;
-    if (shown_by_median(metric) && row->median) return "median (mean)";
-    any_error = any_error || row->std_error;
-    any_exact = any_exact || row->reference;
+    if (shown_by_median(metric) && row->median) return {true, false, false};
+    contents.errors = contents.errors || row->std_error;
+    contents.exact_values = contents.exact_values || (exact == Exact::kShown && row->reference);
   }
-  std::string text = any_error ? "estimate +- standard error" : "estimate";
-  if (any_exact && exact == Exact::kShown) text += " [exact]";
-  return text;
+  return contents;
 }
 
-std::string metric_heading(const Panel& panel, const std::string& metric, Exact exact,
-                           const MetricTitle& title) {
+std::string metric_heading(const ResultGrid& grid, const std::string& metric, Exact exact,
+                           MetricTitle title) {
   const std::string words = title(metric);
   const std::string name = words.empty() || words == metric ? metric : words + " (" + metric + ")";
-  return name + ": " + cell_legend(panel, metric, exact);
+  const CellContents contents = contents_of(grid, metric, exact);
+  if (contents.medians) return name + ": median (mean)";
+  return name + (contents.errors ? ": estimate +- standard error" : ": estimate") +
+         (contents.exact_values ? " [exact]" : "");
 }
 
-std::vector<ScreenTable> one_table_per_metric(const Panel& panel, Exact exact,
-                                              const MetricTitle& title) {
+std::vector<ScreenTable> one_table_per_metric(const ResultGrid& grid, Exact exact,
+                                              MetricTitle title) {
   std::vector<ScreenTable> tables;
-  for (const std::string& metric : panel.metrics) {
+  for (std::size_t metric = 0; metric < grid.metrics.size(); ++metric) {
     ScreenTable& table = tables.emplace_back();
-    table.caption = metric_heading(panel, metric, exact, title);
-    table.header = {axis_name(panel.axis)};
-    std::ranges::copy(panel.scaling_labels, std::back_inserter(table.header));
-    for (const std::string& axis_label : panel.axis_labels) {
-      std::vector<std::string>& cells = table.rows.emplace_back(1, axis_label);
-      for (const std::string& scaling : panel.scaling_labels) {
-        cells.push_back(cell_text(panel.find(axis_label, scaling, metric), exact));
+    table.caption = metric_heading(grid, grid.metrics[metric], exact, title);
+    table.header = {axis_name(grid.axis)};
+    for (const std::string& scaling : grid.scaling_labels) table.header.push_back(scaling);
+    for (std::size_t label = 0; label < grid.axis_labels.size(); ++label) {
+      std::vector<std::string>& cells = table.rows.emplace_back(1, grid.axis_labels[label]);
+      for (std::size_t scaling = 0; scaling < grid.scaling_labels.size(); ++scaling) {
+        cells.push_back(cell_text(grid.at(label, scaling, metric), exact));
       }
     }
   }
   return tables;
 }
 
-/// Scalings down and metrics across, for all values of the axis in one table.
-ScreenTable one_table_of_metrics(const Panel& panel, Exact exact, const MetricTitle& title) {
-  const bool has_axis = panel.axis != PanelAxis::kNothing;
+// Scalings down and metrics across, for all values of the axis in one table.
+std::vector<ScreenTable> one_table_of_metrics(const ResultGrid& grid, Exact exact,
+                                              MetricTitle title) {
+  const bool has_axis = grid.axis != GridAxis::kNothing;
   ScreenTable table;
-  if (has_axis) table.header.push_back(axis_name(panel.axis));
+  if (has_axis) table.header.push_back(axis_name(grid.axis));
   table.header.emplace_back("scaling");
   table.label_columns = table.header.size();
-  for (const std::string& metric : panel.metrics) {
+  for (const std::string& metric : grid.metrics) {
     table.header.push_back(metric);
-    table.notes.push_back(metric_heading(panel, metric, exact, title));
+    table.notes.push_back(metric_heading(grid, metric, exact, title));
   }
-  for (const std::string& axis_label : panel.axis_labels) {
-    for (const std::string& scaling : panel.scaling_labels) {
+  for (std::size_t label = 0; label < grid.axis_labels.size(); ++label) {
+    for (std::size_t scaling = 0; scaling < grid.scaling_labels.size(); ++scaling) {
       std::vector<std::string>& cells = table.rows.emplace_back();
-      if (has_axis) cells.push_back(axis_label);
-      cells.push_back(scaling);
-      for (const std::string& metric : panel.metrics) {
-        cells.push_back(cell_text(panel.find(axis_label, scaling, metric), exact));
+      if (has_axis) cells.push_back(grid.axis_labels[label]);
+      cells.push_back(grid.scaling_labels[scaling]);
+      for (std::size_t metric = 0; metric < grid.metrics.size(); ++metric) {
+        cells.push_back(cell_text(grid.at(label, scaling, metric), exact));
       }
     }
   }
-  return table;
+  return {table};
 }
 
-bool fits(const std::vector<ScreenTable>& tables, std::size_t width) {
-  return std::ranges::all_of(
-      tables, [width](const ScreenTable& table) { return text_width(table) <= width; });
-}
+// Tables and what their cells show.
+struct GridTables {
+  std::vector<ScreenTable> tables;
+  Exact exact = Exact::kShown;
+};
 
-std::vector<ScreenTable> tables_of(const Panel& panel, std::size_t width,
-                                   const MetricTitle& title) {
-  if (panel.axis != PanelAxis::kNothing) {
+// The first layout that fits, or the last.
+GridTables tables_of(const ResultGrid& grid, std::size_t width, MetricTitle title) {
+  GridTables made;
+  for (const auto layout : {one_table_per_metric, one_table_of_metrics}) {
+    if (layout == one_table_per_metric && grid.axis == GridAxis::kNothing) continue;
     for (const Exact exact : {Exact::kShown, Exact::kLeftOut}) {
-      std::vector<ScreenTable> tables = one_table_per_metric(panel, exact, title);
-      if (fits(tables, width)) return tables;
+      made = {layout(grid, exact, title), exact};
+      const auto fits = [width](const ScreenTable& table) { return text_width(table) <= width; };
+      if (std::all_of(made.tables.begin(), made.tables.end(), fits)) return made;
     }
   }
-  std::vector<ScreenTable> tables = {one_table_of_metrics(panel, Exact::kShown, title)};
-  if (!fits(tables, width)) tables = {one_table_of_metrics(panel, Exact::kLeftOut, title)};
-  return tables;
+  return made;
 }
 
-/// Says how many values reached the precision asked for, where any was asked for.
-void note_precision(const Panel& panel, ScreenTable& last) {
-  const auto count = [&](std::string_view status) {
-    return std::ranges::count(panel.rows, status, &ResultRow::status);
-  };
-  const auto converged = count("converged");
-  const auto stopped = count("max_queries");
+std::int64_t count_of(const ResultGrid& grid, std::string_view status) {
+  return std::count_if(grid.rows.begin(), grid.rows.end(),
+                       [status](const ResultRow* row) { return row->status == status; });
+}
+
+// Says where exact values are that the tables had no room for.
+void point_to_exact_values(const ResultGrid& grid, GridTables& made) {
+  const bool any = std::any_of(grid.rows.begin(), grid.rows.end(),
+                               [](const ResultRow* row) { return row->reference.has_value(); });
+  const bool shown =
+      std::any_of(grid.metrics.begin(), grid.metrics.end(), [&](const std::string& metric) {
+        return contents_of(grid, metric, made.exact).exact_values;
+      });
+  if (!any || shown) return;
+  made.tables.back().notes.emplace_back(
+      "exact values: in summary.csv, or attnscale show --format markdown");
+}
+
+// Says how many values reached the precision asked for, if any was asked for.
+void note_precision(const ResultGrid& grid, ScreenTable& last) {
+  const std::int64_t converged = count_of(grid, "converged");
+  const std::int64_t stopped = count_of(grid, "max_queries");
   if (converged + stopped == 0) return;
-  last.notes.push_back("precision asked for: reached by " + std::to_string(converged) +
-                       " values (converged), not by " + std::to_string(stopped) + " (max_queries)");
+  last.notes.push_back(
+      fmt::format("precision asked for: reached by {} values (converged), not by {} (max_queries)",
+                  converged, stopped));
 }
 
-/// Says what statuses stand for, where any but ok is shown.
-void explain_statuses(const Panel& panel, ScreenTable& last) {
-  const auto any = [&](std::string_view status) {
-    return std::ranges::find(panel.rows, status, &ResultRow::status) != panel.rows.end();
-  };
-  if (any("degenerate")) last.notes.emplace_back("degenerate: no number differs from another");
-  if (any("nonfinite")) {
-    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed, or is no number");
+// Says what statuses mean, if any but ok is shown.
+void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
+  if (count_of(grid, "degenerate") > 0) {
+    last.notes.emplace_back("degenerate: no number differs from another");
   }
-}
-
-/// Says where exact values are that the tables had no room for.
-void point_to_exact_values(const Panel& panel, std::vector<ScreenTable>& tables) {
-  const bool any = std::ranges::any_of(
-      panel.rows, [](const ResultRow* row) { return row->reference.has_value(); });
-  const bool shown = std::ranges::any_of(tables, [](const ScreenTable& table) {
-    const auto tells = [](const std::string& text) { return text.ends_with("[exact]"); };
-    return tells(table.caption) || std::ranges::any_of(table.notes, tells);
-  });
-  if (any && !shown) {
-    tables.back().notes.emplace_back(
-        "exact values: in summary.csv, or attnscale show --format markdown");
+  if (count_of(grid, "nonfinite") > 0) {
+    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed, or is no number");
   }
 }
 
 }  // namespace
 
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
-                                        const MetricTitle& title) {
+                                        MetricTitle title) {
   std::vector<MetricTables> all;
-  for (const Panel& panel : panels_of(rows)) {
-    MetricTables& panel_tables = all.emplace_back();
-    panel_tables.heading = caption_of(panel);
-    panel_tables.tables = tables_of(panel, width, title);
-    point_to_exact_values(panel, panel_tables.tables);
-    note_precision(panel, panel_tables.tables.back());
-    explain_statuses(panel, panel_tables.tables.back());
+  for (const ResultGrid& grid : grids_of(rows)) {
+    GridTables made = tables_of(grid, width, title);
+    point_to_exact_values(grid, made);
+    note_precision(grid, made.tables.back());
+    explain_statuses(grid, made.tables.back());
+    all.push_back({caption_of(grid), std::move(made.tables)});
   }
   return all;
 }

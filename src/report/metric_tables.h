@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,9 +13,9 @@
 namespace attnscale {
 
 /// The heading of a metric in the lesson's words: logit_sd -> "spread of the logits".
-using MetricTitle = std::function<std::string(const std::string& metric)>;
+using MetricTitle = std::string (*)(const std::string& metric);
 
-/// The tables of one panel of an experiment under one heading.
+/// The tables of one grid (result_grid.h) of an experiment under one heading.
 struct MetricTables {
   std::string heading;
   std::vector<ScreenTable> tables;
@@ -28,6 +27,6 @@ struct MetricTables {
 /// below counts them. Scalings go down and metrics across where one table per metric would be too
 /// wide, or where an experiment has one cell.
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
-                                        const MetricTitle& title);
+                                        MetricTitle title);
 
 }  // namespace attnscale

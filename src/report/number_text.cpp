@@ -19,7 +19,7 @@ std::string text_of(double number, std::chars_format format, int precision) {
   return std::string(buffer.data(), result.ptr);
 }
 
-/// The exponent of `number` in scientific form once rounded to `digits`: 9.99 to two digits has 1.
+// The exponent of `number` in scientific form once rounded to `digits`: 9.99 to two digits has 1.
 int decimal_exponent(double number, int digits) {
   const std::string text = text_of(number, std::chars_format::scientific, digits - 1);
   int exponent = 0;
@@ -53,6 +53,10 @@ std::string rounded_short(double number, int digits) {
 
 std::string with_places(double number, int places) {
   return text_of(number, std::chars_format::fixed, places);
+}
+
+std::string slope_text(double slope) {
+  return rounded(slope, slope < 0.001 ? 2 : 3);
 }
 
 std::string estimate_and_error(double estimate, double error) {

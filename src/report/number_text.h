@@ -17,6 +17,9 @@ std::string rounded_short(double number, int digits);
 /// `number` with that many places after the point: "31.95".
 std::string with_places(double number, int places);
 
+/// A slope to three digits, a tiny one to two: "0.221", "7.7e-07".
+std::string slope_text(double slope);
+
 /// "0.36120 +- 0.00023": `error` to two significant digits and `estimate` to the same place, both
 /// as multiples of one power of ten where the numbers are tiny: "(1.20 +- 0.15)e-07". An error far
 /// smaller than the estimate keeps six places of the estimate: "1.000000 +- 1.0e-18".

@@ -1,5 +1,6 @@
 #include "report/progress.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,20 +22,15 @@ constexpr std::size_t kLongestBar = 40;
 constexpr std::size_t kShortestBar = 10;
 constexpr double kLongestTimeSaid = 100 * 24 * 3600.0;
 
-/// "0:32", "12:05", "3:07:09".
+// "0:32", "12:05", "3:07:09".
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::min(seconds, kLongestTimeSaid) + 0.5);
-  const auto two_digits = [](std::int64_t number) {
-    std::string text = std::to_string(number);
-    return text.size() < 2 ? text.insert(0, 1, '0') : text;
-  };
   const std::int64_t minutes = whole / 60;
-  const std::string seconds_text = two_digits(whole % 60);
-  if (minutes < 60) return std::to_string(minutes) + ":" + seconds_text;
-  return std::to_string(minutes / 60) + ":" + two_digits(minutes % 60) + ":" + seconds_text;
+  if (minutes < 60) return fmt::format("{}:{:02}", minutes, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, whole % 60);
 }
 
-/// "950", "12.3k", "1.20M".
+// "950", "12.3k", "1.20M".
 std::string count_text(double count) {
   constexpr std::array<const char*, 4> kUnits = {"", "k", "M", "G"};
   std::size_t unit = 0;
@@ -45,12 +41,12 @@ std::string count_text(double count) {
   return rounded(count, 3) + kUnits[unit];
 }
 
-/// Rounded down: 100 % means done.
+// Rounded down: 100 % means done.
 std::string percent_text(double fraction) {
   return std::to_string(static_cast<int>(std::clamp(fraction, 0.0, 1.0) * 100)) + " %";
 }
 
-/// Speed and time left, as far as they are known.
+// Speed and time left, as far as they are known.
 std::vector<std::string> speed_texts(const ProgressMoment& moment) {
   std::vector<std::string> texts;
   if (moment.queries_per_second) {
@@ -75,10 +71,8 @@ bool colour_is_welcome(int file) {
 }
 
 std::string render_bar(const ProgressMoment& moment, std::size_t width, Colour colour) {
-  std::string percent = percent_text(moment.fraction);
-  percent.insert(0, std::string("100 %").size() - percent.size(), ' ');
-  std::string right = " ";
-  right += percent;
+  const std::string percent = fmt::format("{:>5}", percent_text(moment.fraction));  // to 100 %
+  std::string right = " " + percent;
   for (const std::string& text : speed_texts(moment)) {
     if (right.size() + 2 + text.size() + kShortestBar + 2 > width) break;
     right.append("  ").append(text);

@@ -4,14 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "report/baseline_tables.h"
 #include "report/given_tables.h"
 #include "report/lesson_answers.h"
 
 namespace attnscale {
 namespace {
 
-/// Collects the parts of a report, an empty line between them.
+// Collects the parts of a report, an empty line between them.
 class ReportText {
  public:
   explicit ReportText(const ReportStyle& style) : style_(style) {}

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "io/result_tables.h"
+#include "experiment/result_row.h"
 #include "report/metric_tables.h"
 #include "report/screen_table.h"
 

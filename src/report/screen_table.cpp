@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "io/table.h"
-
 namespace attnscale {
 namespace {
 
@@ -28,7 +26,7 @@ bool looks_like_a_number(const std::string& text) {
   return start != std::string::npos && text[start] >= '0' && text[start] <= '9';
 }
 
-/// A column of numbers is one whose texts are numbers or empty, with at least one number.
+// A column of numbers is one whose texts are numbers or empty, with at least one number.
 ColumnLook look_of(const ScreenTable& table, std::size_t column) {
   ColumnLook look{table.header[column].size(), Side::kLeft};
   bool any_number = false;
@@ -53,7 +51,7 @@ std::string padded(const std::string& text, const ColumnLook& look) {
   return look.side == Side::kRight ? space + text : text + space;
 }
 
-/// Columns of each piece of a table cut to `width`, label columns first.
+// Columns of each piece of a table cut to `width`, label columns first.
 std::vector<std::vector<std::size_t>> cut_columns(const ScreenTable& table,
                                                   const std::vector<ColumnLook>& looks,
                                                   std::size_t width) {
@@ -128,14 +126,6 @@ std::string to_markdown(const ScreenTable& table) {
   for (const std::vector<std::string>& row : table.rows) out += markdown_line(row);
   for (const std::string& note : table.notes) out += "\n" + note + "\n";
   return out;
-}
-
-std::string to_csv(const ScreenTable& table) {
-  Table plain{table.header, {}};
-  for (const std::vector<std::string>& row : table.rows) {
-    plain.rows.emplace_back(row.begin(), row.end());
-  }
-  return to_csv(plain);
 }
 
 std::size_t terminal_width(int file) {

@@ -1,4 +1,4 @@
-// A table of short texts as a person reads it: aligned on a terminal, as GitHub markdown, as CSV.
+// A table of short texts as a person reads it: aligned on a terminal or as GitHub markdown.
 // Knows nothing of what the texts mean; they are ASCII.
 #pragma once
 
@@ -29,9 +29,6 @@ std::string to_text(const ScreenTable& table, std::size_t width);
 
 /// A GitHub table; columns of numbers to the right.
 std::string to_markdown(const ScreenTable& table);
-
-/// Header and rows alone, as CSV.
-std::string to_csv(const ScreenTable& table);
 
 /// Columns of the screen behind the file descriptor: what the environment's COLUMNS says, else what
 /// the terminal says, else 100.

@@ -70,9 +70,9 @@ std::string error_of(const Function& function) {
 }
 
 TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
-  EXPECT_EQ(to_csv(summary_table({})), std::string(kSummaryHeader) + "\n");
+  EXPECT_EQ(to_csv(table_of<ResultRow>({})), std::string(kSummaryHeader) + "\n");
   const ResultRow row = full_row();
-  EXPECT_EQ(to_csv(summary_table({&row, 1})),
+  EXPECT_EQ(to_csv(table_of<ResultRow>({&row, 1})),
             std::string(kSummaryHeader) +
                 "\ntry_this,9007199254740991,softmax,normal,5,4,8,none,30.5,top_weight,10000,"
                 "0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0.125,-2,ok\n");
@@ -84,7 +84,7 @@ TEST(SummaryTable, ReadsBackExactly) {
   sparse.metric = "slope";
   sparse.status = "nonfinite";
   const std::vector<ResultRow> rows = {full_row(), sparse};
-  put(folder / "summary.csv", to_csv(summary_table(rows)));
+  put(folder / "summary.csv", to_csv(table_of<ResultRow>(rows)));
   EXPECT_EQ(read_summary(folder / "summary.csv"), rows);
 }
 
@@ -92,7 +92,7 @@ TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
   const ScratchFolder folder;
   const auto path = folder / "summary.csv";
   const ResultRow row = full_row();
-  const std::string good = to_csv(summary_table({&row, 1}));
+  const std::string good = to_csv(table_of<ResultRow>({&row, 1}));
   const auto damaged = [&](const std::string& old_text, const std::string& new_text) {
     std::string text = good;
     put(path, text.replace(text.find(old_text), old_text.size(), new_text));
@@ -149,15 +149,15 @@ TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   row.d = 100.5;
   row.d_exact = 99.58;
   row.status = "ok";
-  const std::string text = to_csv(crossings_table({&row, 1}));
+  const std::string text = to_csv(table_of<CrossingRow>({&row, 1}));
   EXPECT_EQ(text,
             "run,seed,experiment,entries,entries_value,keys,scaling,scaling_value,metric,"
             "statistic,level,d,d_exact,status\n"
             "try_this,9007199254740991,softmax,normal,,8,none,,top_weight,mean,0.9,100.5,99.58,"
             "ok\n");
   put(folder / "crossings.csv", text);
-  const std::vector<CrossingRow> rows = read_crossings(folder / "crossings.csv");
-  EXPECT_EQ(to_csv(crossings_table(rows)), text);
+  put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
+  EXPECT_EQ(to_csv(table_of<CrossingRow>(read_results(folder.path()).crossings)), text);
 }
 
 TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
@@ -170,7 +170,7 @@ TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
   row.estimate = -0.5;
   row.std_error = 0.125;
   row.ci_low = -0.75;
-  EXPECT_EQ(to_csv(contrasts_table({&row, 1})),
+  EXPECT_EQ(to_csv(table_of<ContrastRow>({&row, 1})),
             "run,seed,experiment,entries,entries_value,d,keys,metric,scaling,scaling_value,"
             "baseline,queries,estimate,std_error,ci_low,ci_high\n"
             "try_this,9007199254740991,softmax,normal,,4,8,top_weight,power,-0.25,none,10000,"
@@ -181,16 +181,43 @@ TEST(GivenTables, HaveTheColumnsOthersRelyOnAndReadBackExactly) {
   const ScratchFolder folder;
   const WeightRow weight = {"lesson", 0, 1, "none", 2, 16, 8, 0.75, 0.1875};
   const OutputRow output = {"lesson", 0, 1, "none", 3, -0.5};
-  const std::string weights = to_csv(weights_table({&weight, 1}));
-  const std::string outputs = to_csv(outputs_table({&output, 1}));
+  const std::string weights = to_csv(table_of<WeightRow>({&weight, 1}));
+  const std::string outputs = to_csv(table_of<OutputRow>({&output, 1}));
   EXPECT_EQ(weights,
             "experiment,head,query,scaling,key,score,logit,weight,slope\n"
             "lesson,0,1,none,2,16,8,0.75,0.1875\n");
   EXPECT_EQ(outputs, "experiment,head,query,scaling,component,output\nlesson,0,1,none,3,-0.5\n");
   put(folder / "weights.csv", weights);
   put(folder / "outputs.csv", outputs);
-  EXPECT_EQ(to_csv(weights_table(read_weights(folder / "weights.csv"))), weights);
-  EXPECT_EQ(to_csv(outputs_table(read_outputs(folder / "outputs.csv"))), outputs);
+  put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
+  const Results read = read_results(folder.path());
+  EXPECT_EQ(to_csv(table_of<WeightRow>(read.weights)), weights);
+  EXPECT_EQ(to_csv(table_of<OutputRow>(read.outputs)), outputs);
+}
+
+TEST(BaselinesTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
+  const ScratchFolder folder;
+  BaselineRow row;
+  row.key = {"run", 1, "layer", "", {}, 64, 128, "none", 0.05};
+  row.metric = "logit_sd";
+  row.queries = 1536;
+  row.estimate = 24.5;
+  row.baseline_queries = 8192;
+  row.baseline = 8;
+  row.baseline_std_error = 0.01;
+  BaselineRow bare = row;
+  bare.key.scaling_value.reset();
+  bare.baseline_std_error.reset();
+  bare.ratio = 3.0625;
+  const std::string text = to_csv(table_of<BaselineRow>(std::vector{row, bare}));
+  EXPECT_EQ(text,
+            "run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,estimate,"
+            "baseline_queries,baseline,baseline_std_error,ratio\n"
+            "run,1,layer,64,128,none,5e-02,logit_sd,1536,24.5,8192,8,1e-02,\n"
+            "run,1,layer,64,128,none,,logit_sd,1536,24.5,8192,8,,3.0625\n");
+  put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
+  put(folder / "baselines.csv", text);
+  EXPECT_EQ(to_csv(table_of<BaselineRow>(read_results(folder.path()).baselines)), text);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(LookFor, ShortensALongList) {
               ElementsAre("1 raw spread 1.00 to 9.00 against sqrt(d) 1 to 9 from d = 1 to d = 81"));
 }
 
-TEST(LookFor, SaysWhichPanelAnswersWhereSeveralDo) {
+TEST(LookFor, SaysWhichGridAnswersWhereSeveralDo) {
   std::vector<ResultRow> rows;
   for (const std::int64_t keys : {2, 4, 8, 16, 32}) {
     for (const std::int64_t d : {4, 16}) {

@@ -77,11 +77,6 @@ TEST(ToMarkdown, EscapesBars) {
   EXPECT_EQ(to_markdown(table), "| a\\|b |\n| --- |\n");
 }
 
-TEST(ToCsv, OfAScreenTableIsHeaderAndRows) {
-  EXPECT_EQ(to_csv(small_table()),
-            "d,none,status\n4,2.00 +- 0.01,ok\n1024,31.9 +- 0.2,degenerate\n");
-}
-
 /// Sets COLUMNS, or removes it where `value` is nullptr, while it lives.
 class ColumnsVariable {
  public:

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "experiment/result_row.h"
-#include "io/result_tables.h"
 
 namespace attnscale {
 

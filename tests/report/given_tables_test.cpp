@@ -1,11 +1,7 @@
-#include "report/baseline_tables.h"
+#include "report/given_tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "io/result_tables.h"
-#include "io/table.h"
-#include "support/scratch_folder.h"
 
 namespace attnscale {
 namespace {
@@ -41,21 +37,6 @@ TEST(BaselineTables, ShowGivenBesideRandomExperimentByExperiment) {
               ElementsAre(ElementsAre("logit_sd", "none", "24.5", "8.000 +- 0.010", "3.062")));
   EXPECT_THAT(tables[1].rows,
               ElementsAre(ElementsAre("logit_mean", "none 0.05", "24.5", "0", "-")));
-}
-
-TEST(BaselineTables, AreReadBackAsTheyWereWritten) {
-  const std::string text = to_csv(baselines_table(two_rows()));
-  EXPECT_EQ(text,
-            "run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,estimate,"
-            "baseline_queries,baseline,baseline_std_error,ratio\n"
-            "run,1,layer,64,128,none,,logit_sd,1536,24.5,8192,8,1e-02,3.0625\n"
-            "run,1,other,64,128,none,5e-02,logit_mean,1536,24.5,8192,0,,\n");
-  const ScratchFolder folder;
-  const auto path = folder.path() / "baselines.csv";
-  put(path, text);
-  const std::vector<BaselineRow> rows = read_baselines(path);
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(to_csv(baselines_table(rows)), text);
 }
 
 }  // namespace
