@@ -2,7 +2,7 @@
 // and histograms are laid out over. No estimate is compared with it.
 #pragma once
 
-#include "draw/sampler.h"
+#include "draw/score_tile.h"
 #include "experiment/scaling.h"
 
 namespace attnscale {

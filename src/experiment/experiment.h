@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "draw/entries.h"
 #include "draw/sampler.h"
 #include "experiment/given_matrix.h"
 #include "experiment/metric.h"
@@ -83,3 +82,18 @@ struct Config {
 };
 
 }  // namespace attnscale
+/// The per-query metrics of an experiment, in the order it names them.
+std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
+
+/// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
+int logit_powers(const Experiment& experiment);
+
+/// True where the metric needs all logits of a query under that rule.
+bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule);
+
+/// The same for any metric and scaling of the experiment.
+bool needs_all_logits(const Experiment& experiment);
+
+/// Keys of a query whose logits are held at once: 8 MB for a group of the fewest queries.
+inline constexpr std::int64_t kMostKeysHeld = std::int64_t{1} << 17;
+

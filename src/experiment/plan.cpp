@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "experiment/scaling_measurer.h"
-
 namespace attnscale {
 namespace {
 

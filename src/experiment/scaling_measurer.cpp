@@ -11,46 +11,12 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// True where running sums of a softmax in float64 say what the weights are.
-bool is_plain_softmax(const WeightRule& rule) {
-  return rule.precision == Precision::kFloat64 && rule.normaliser.kind != NormaliserKind::kSigmoid;
-}
-
 double sink_logit(const Normaliser& normaliser) {
   return normaliser.kind == NormaliserKind::kSink ? normaliser.bias
                                                   : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
-
-std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
-  std::vector<const MetricRow*> metrics;
-  std::copy_if(experiment.metrics.begin(), experiment.metrics.end(), std::back_inserter(metrics),
-               [](const MetricRow* row) { return row->kind == MetricKind::kPerQuery; });
-  return metrics;
-}
-
-int logit_powers(const Experiment& experiment) {
-  int powers = 0;
-  for (const MetricRow* row : experiment.metrics) {
-    if (row->kind == MetricKind::kPerQuery) continue;
-    powers = std::max(powers, row->kind == MetricKind::kLogitKurtosis ? 4 : 2);
-  }
-  return powers;
-}
-
-bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule) {
-  if (metric.kind != MetricKind::kPerQuery) return false;
-  return !is_plain_softmax(rule.weights) || !(metric.measure || metric.measure_aligned);
-}
-
-bool needs_all_logits(const Experiment& experiment) {
-  return std::ranges::any_of(experiment.scalings, [&](const Scaling& scaling) {
-    return std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
-      return needs_all_logits(*metric, scaling.rule);
-    });
-  });
-}
 
 ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
                                  const ScalingRule& rule)
