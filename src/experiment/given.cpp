@@ -5,17 +5,14 @@
 #include <numeric>
 
 #include "experiment/given_scores.h"
+#include "experiment/hidden_overflows.h"
 #include "numerics/central_sums.h"
 #include "numerics/query_weights.h"
 
 namespace attnscale {
 namespace {
 
-using Row = std::vector<double>;
-
-bool all_finite(std::span<const double> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
-}
+using Numbers = std::vector<double>;
 
 double statistic(const MetricRow& metric, const CentralSums& logits) {
   const auto n = static_cast<double>(logits.count);
@@ -25,12 +22,12 @@ double statistic(const MetricRow& metric, const CentralSums& logits) {
 }
 
 // The lowest value at or above a share q of the sorted values.
-double order_statistic(const Row& sorted, double q) {
+double order_statistic(const Numbers& sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-void fill_per_query(Row values, ResultRow& row) {
+void fill_per_query(Numbers values, ResultRow& row) {
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   row.estimate = mean;
@@ -45,14 +42,14 @@ void fill_per_query(Row values, ResultRow& row) {
   row.q95 = order_statistic(values, 0.95);
 }
 
-/// One query: which it is, and what it sees.
+// One query: which it is, and what it sees.
 struct GivenQuery {
   std::int64_t head;
   std::int64_t query;
   QueryScores seen;
 };
 
-/// The metrics of an experiment's queries under one scaling.
+// The metrics of an experiment's queries under one scaling.
 class GivenMeasurer {
  public:
   GivenMeasurer(const Experiment& experiment, const Scaling& scaling)
@@ -60,9 +57,10 @@ class GivenMeasurer {
         rule_(scaling.rule),
         d_(size_of(*experiment.given).value_or(1)),
         saturated_above_(experiment.saturated_above),
+        hidden_overflows_(rule_),
         values_(metrics_.size()) {}
 
-  /// Scales, weighs and measures one query, whose logits and weights are kept until the next.
+  // Scales, weighs and measures one query, whose logits and weights are kept until the next.
   void add(const QueryScores& seen) {
     ++queries_;
     logits_.resize(seen.scores.size());
@@ -70,17 +68,14 @@ class GivenMeasurer {
     const Scores scores{seen.scores, seen.squared_query_norm, seen.squared_key_norms};
     apply_scaling(rule_, size, scores, logits_);
     weights_.weigh(logits_, rule_.weights, 0);
-    is_finite_ = is_finite_ && all_finite(logits_);
-    if (may_hide_overflow(rule_)) {
-      uncapped_.resize(logits_.size());
-      apply_scaling(uncapped(rule_), size, scores, uncapped_);
-      if (!all_finite(uncapped_)) {
-        is_finite_ = false;
-        weights_.mark_overflow();
-      }
+    hidden_overflows_.start(1);
+    hidden_overflows_.add(size, scores, 1);
+    if (hidden_overflows_.of(0)) {
+      hides_overflow_ = true;
+      weights_.mark_overflow();
     }
     if (metrics_.empty()) return;
-    if (is_finite_) logit_sums_.add(logits_);
+    logit_sums_.add(logits_);
     const QueryContext context{logit_per_score(rule_, size, logits_[weights_.top()]),
                                saturated_above_};
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
@@ -91,7 +86,7 @@ class GivenMeasurer {
 
   const QueryWeights& weights() const { return weights_; }
 
-  /// The line of metric number `m`, all but its key.
+  // The line of metric number `m`, all but its key.
   ResultRow row(std::size_t m) {
     ResultRow row;
     row.metric = metrics_[m]->name;
@@ -107,10 +102,11 @@ class GivenMeasurer {
       return row;
     }
     const double value = statistic(*metrics_[m], logit_sums_);
-    if (is_finite_ && std::isfinite(value)) {
+    if (!hides_overflow_ && std::isfinite(value)) {
       row.estimate = value;
     } else {
-      const bool overflowed = !is_finite_ || !std::isfinite(logit_sums_.fourth);
+      // A logit that is not finite makes no sum finite.
+      const bool overflowed = hides_overflow_ || !std::isfinite(logit_sums_.fourth);
       row.status = overflowed ? "nonfinite" : "degenerate";
     }
     return row;
@@ -122,11 +118,11 @@ class GivenMeasurer {
   std::int64_t d_;
   double saturated_above_;
   std::int64_t queries_ = 0;
-  bool is_finite_ = true;
+  bool hides_overflow_ = false;  // of a query so far
+  HiddenOverflows hidden_overflows_;
   CentralSums logit_sums_;
-  std::vector<Row> values_;  // of each metric per query
-  Row logits_;
-  Row uncapped_;
+  std::vector<Numbers> values_;  // of each metric per query
+  Numbers logits_;
   QueryWeights weights_;
 };
 
@@ -140,8 +136,8 @@ void add_weights(const Experiment& experiment, const Scaling& scaling, const Giv
   }
   const GivenMatrix& values = experiment.given->values;
   if (values.empty()) return;
-  Row output(static_cast<std::size_t>(values.columns(0)));
-  Row value;
+  Numbers output(static_cast<std::size_t>(values.columns(0)));
+  Numbers value;
   for (std::size_t key = 0; key < weights.size(); ++key) {
     values.read_row(query.head, static_cast<std::int64_t>(key), value);
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];

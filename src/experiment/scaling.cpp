@@ -76,15 +76,6 @@ ScalingRule changed(ScalingRule start, const ScalingChanges& changes) {
   return rule;
 }
 
-bool may_hide_overflow(const ScalingRule& rule) {
-  return rule.softcap && rule.weights.precision != Precision::kFloat64;
-}
-
-ScalingRule uncapped(ScalingRule rule) {
-  rule.softcap.reset();
-  return rule;
-}
-
 double PowerLaw::at(double d) const {
   return multiplier * power_of_d(d, power);
 }

@@ -103,12 +103,6 @@ struct Scaling {
 /// `start` with the changes made.
 ScalingRule changed(ScalingRule start, const ScalingChanges& changes);
 
-/// True where a soft-cap may hide that a number before it overflowed in a narrow precision.
-bool may_hide_overflow(const ScalingRule& rule);
-
-/// The rule without its soft-cap, whose logits show what that hides.
-ScalingRule uncapped(ScalingRule rule);
-
 /// What a scaling may depend on beside the scores.
 struct ScoreSize {
   std::int64_t d = 1;

@@ -24,8 +24,9 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
       size_{draw.d, draw.keys},
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
-      powers_(attnscale::logit_powers(experiment)),
-      centre_(logit_centre(rule, draw)) {
+      powers_(logit_powers(experiment)),
+      centre_(logit_centre(rule, draw)),
+      hidden_overflows_(rule) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
@@ -37,13 +38,12 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     softmax_.start(tile.queries, level_);
     aligned_.start(tile.queries, SoftmaxLevel::kWeights);
     power_sums_.start(tile.queries, powers_);
-    hidden_overflows_.assign(may_hide_overflow(rule_) ? static_cast<std::size_t>(tile.queries) : 0,
-                             false);
+    hidden_overflows_.start(tile.queries);
   }
-  if (may_hide_overflow(rule_)) note_hidden_overflows(tile);
+  const Scores scores{tile.scores, tile.squared_query_norms, tile.squared_key_norms};
+  hidden_overflows_.add(size_, scores, tile.stride());
   logits_.resize(tile.scores.size());
-  apply_scaling(rule_, size_, {tile.scores, tile.squared_query_norms, tile.squared_key_norms},
-                logits_);
+  apply_scaling(rule_, size_, scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
@@ -77,22 +77,8 @@ void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& co
   }
 }
 
-// Logits before the soft-cap bends them, which would show what it hides.
-void ScalingMeasurer::note_hidden_overflows(const ScoreTile& tile) {
-  uncapped_.resize(tile.scores.size());
-  apply_scaling(uncapped(rule_), size_,
-                {tile.scores, tile.squared_query_norms, tile.squared_key_norms}, uncapped_);
-  const auto stride = static_cast<std::size_t>(padded(tile.queries));
-  for (std::size_t start = 0; start < uncapped_.size(); start += stride) {
-    for (std::size_t query = 0; query < hidden_overflows_.size(); ++query) {
-      if (!std::isfinite(uncapped_[start + query])) hidden_overflows_[query] = true;
-    }
-  }
-}
-
 bool ScalingMeasurer::overflowed(std::int64_t query) const {
-  return !is_finite(softmax_.query(query)) ||
-         (!hidden_overflows_.empty() && hidden_overflows_[static_cast<std::size_t>(query)]);
+  return !is_finite(softmax_.query(query)) || hidden_overflows_.of(query);
 }
 
 // One context for all queries, or one for each where a soft-cap makes them differ.

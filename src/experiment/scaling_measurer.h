@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/hidden_overflows.h"
 #include "numerics/power_sums.h"
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
@@ -39,7 +40,6 @@ class ScalingMeasurer {
   void measure_group(const Scores& scores, const GroupColumns& columns);
 
  private:
-  void note_hidden_overflows(const ScoreTile& tile);
   void fill_contexts();
   bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
@@ -58,8 +58,7 @@ class ScalingMeasurer {
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
   PowerSums power_sums_;
-  std::vector<double> uncapped_;
-  std::vector<bool> hidden_overflows_;  ///< of each query, where a soft-cap may hide them
+  HiddenOverflows hidden_overflows_;
   std::vector<QueryContext> contexts_;
   std::vector<double> query_scores_;
   std::vector<double> query_key_norms_;
