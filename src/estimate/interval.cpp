@@ -1,10 +1,9 @@
 #include "estimate/interval.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
-#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
+#include "estimate/quantiles.h"
 #include "numerics/portable_math.h"
 
 namespace attnscale {
@@ -14,20 +13,19 @@ constexpr double kNormalQuantile = 1.959963984540054;
 
 }  // namespace
 
-double student_quantile(std::int64_t queries, double confidence) {
-  const boost::math::students_t distribution(static_cast<double>(queries - 1));
-  return boost::math::quantile(distribution, 0.5 + confidence / 2);
+double student_reach(std::int64_t queries, double confidence) {
+  return student_quantile(static_cast<double>(queries - 1), 0.5 + confidence / 2);
 }
 
 Interval student_interval(const Estimate& estimate, std::int64_t queries) {
-  const double half = student_quantile(queries) * estimate.std_error;
+  const double half = student_reach(queries) * estimate.std_error;
   return {estimate.value - half, estimate.value + half};
 }
 
 Interval log_interval(const Estimate& estimate, double floor, std::int64_t queries) {
   const double above = estimate.value - floor;
   if (!(above > 0)) return student_interval(estimate, queries);
-  const double factor = plain::exp(student_quantile(queries) * estimate.std_error / above);
+  const double factor = plain::exp(student_reach(queries) * estimate.std_error / above);
   return {floor + above / factor, floor + above * factor};
 }
 
@@ -35,8 +33,8 @@ Interval fraction_interval(double fraction, std::int64_t queries, double tail) {
   const auto n = static_cast<double>(queries);
   const double counted = std::round(fraction * n);
   // The p at which as many or more, and as few or fewer, have the probability `tail`.
-  return {counted == 0 ? 0 : boost::math::ibeta_inv(counted, n - counted + 1, tail),
-          counted == n ? 1 : boost::math::ibeta_inv(counted + 1, n - counted, 1 - tail)};
+  return {counted == 0 ? 0 : beta_quantile(counted, n - counted + 1, tail),
+          counted == n ? 1 : beta_quantile(counted + 1, n - counted, 1 - tail)};
 }
 
 Interval paired_fraction_interval(double difference, double differing, std::int64_t queries) {

@@ -17,8 +17,9 @@ struct Interval {
   double high;
 };
 
-/// Two-sided quantile of Student's t with `queries` - 1 degrees of freedom; queries >= 2.
-double student_quantile(std::int64_t queries, double confidence = 0.95);
+/// How many standard errors Student's interval reaches to either side: the two-sided quantile of
+/// his t with `queries` - 1 degrees of freedom; queries >= 2.
+double student_reach(std::int64_t queries, double confidence = 0.95);
 
 /// Value plus and minus Student's quantile times the standard error.
 Interval student_interval(const Estimate& estimate, std::int64_t queries);

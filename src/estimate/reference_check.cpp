@@ -1,11 +1,11 @@
 #include "estimate/reference_check.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "estimate/quantiles.h"
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
@@ -62,9 +62,8 @@ double distance(const MetricRow& metric, const ResultRow& row) {
 
 double bound(double carrying, std::int64_t lines) {
   constexpr double kPerDegree = 100;
-  const boost::math::students_t distribution(std::max(1.0, carrying / kPerDegree));
   const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
-  return boost::math::quantile(boost::math::complement(distribution, level));
+  return -student_quantile(std::max(1.0, supporting / kPerDegree), level);
 }
 
 // What cells with one kind of draw have in common.

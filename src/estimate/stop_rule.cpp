@@ -34,7 +34,7 @@ double half_width(const PrecisionTarget& target, const Estimate& estimate, std::
         fraction_interval(estimate.value, queries, (1 - target.confidence) / 2);
     return (interval.high - interval.low) / 2;
   }
-  return student_quantile(queries, target.confidence) * estimate.std_error;
+  return student_reach(queries, target.confidence) * estimate.std_error;
 }
 
 bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& moments,

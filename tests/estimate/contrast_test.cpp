@@ -115,7 +115,7 @@ TEST(Contrast, OfSpreadsUsesThatLogitsShareTheirScores) {
     const ResultRow& score = row_of(summary, "none", rows[i].metric);
     EXPECT_NEAR(*rows[i].estimate, -0.75 * *score.estimate, 1e-12);
     EXPECT_NEAR(*rows[i].std_error, 0.75 * *score.std_error, 1e-9 * *score.std_error);
-    EXPECT_NEAR(*rows[i].ci_high - *rows[i].ci_low, 2 * student_quantile(300) * *rows[i].std_error,
+    EXPECT_NEAR(*rows[i].ci_high - *rows[i].ci_low, 2 * student_reach(300) * *rows[i].std_error,
                 1e-9);
   }
 }

@@ -126,12 +126,12 @@ TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
   EXPECT_NEAR(logit_kurtosis(powers_of(queries, 4), 0).std_error, expected, 1e-7 * expected);
 }
 
-TEST(StudentQuantile, IsThePublishedOne) {
-  EXPECT_NEAR(student_quantile(2), 12.706, 5e-4);
-  EXPECT_NEAR(student_quantile(3), 4.303, 5e-4);
-  EXPECT_NEAR(student_quantile(11), 2.228, 5e-4);
-  EXPECT_NEAR(student_quantile(100), 1.984, 5e-4);
-  EXPECT_NEAR(student_quantile(1000000000), 1.959964, 1e-6);
+TEST(StudentReach, IsThePublishedQuantile) {
+  EXPECT_NEAR(student_reach(2), 12.706, 5e-4);
+  EXPECT_NEAR(student_reach(3), 4.303, 5e-4);
+  EXPECT_NEAR(student_reach(11), 2.228, 5e-4);
+  EXPECT_NEAR(student_reach(100), 1.984, 5e-4);
+  EXPECT_NEAR(student_reach(1000000000), 1.959964, 1e-6);
 }
 
 // P(at least `counted` of n) where each counts with probability p.

@@ -207,7 +207,7 @@ double coverage(int runs) {
     ThreadExecutor().measure(plan, ledger, {});
     const Moments weight = ledger.tallies()[0].moments[0];
     const double half_width =
-        student_quantile(weight.count) *
+        student_reach(weight.count) *
         std::sqrt(weight.covariance(0, 0) / static_cast<double>(weight.count));
     if (std::abs(weight.mean[0] - kExact) <= half_width) ++covered;
   }
