@@ -30,7 +30,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 }
 
 // What must make its reader doubt the run, a sentence each.
-std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
+std::vector<std::string> alarms_of(const Plan& plan, const ReferenceCheck& check) {
   std::vector<std::string> alarms;
   for (const Experiment& experiment : plan.config.experiments) {
     for (const std::int64_t d : experiment.d) {
@@ -49,7 +49,7 @@ std::vector<std::string> alarms_of(const Plan& plan, const LineCheck& check) {
 }
 
 // What rare large scores decide that the run has hardly seen; there is some.
-std::string misjudged_sentence(const LineCheck& check) {
+std::string misjudged_sentence(const ReferenceCheck& check) {
   const CheckedLine& line = *check.most_misjudged;
   const bool one = check.misjudged == 1;
   return fmt::format(
@@ -115,7 +115,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
                                         const StopSignal& stop) {
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
-  CarriedMeans carried;
+  FragileMeans fragile;
   MissedTargets missed;
   Results results;
   std::size_t cell = 0;
@@ -128,8 +128,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
       std::vector<ResultRow> rows =
           estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact);
       mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
-      missed.look_at(experiment, rows);
-      carried.look_at(experiment, rows, tallies[cell].counts);
+      missed.add(experiment, rows);
+      fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
       append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
       append(results.histogram,
@@ -142,8 +142,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   results.crossings = find_crossings(results.rows);
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
-  append(warnings, carried.warnings());
-  const LineCheck check = check_lines(plan, results.rows);
+  append(warnings, fragile.warnings());
+  const ReferenceCheck check = check_estimates(plan, results.rows);
   if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
   append(warnings, alarms_of(plan, check));
   if (missed.lines == 0) return FinishedRun{std::move(results), std::move(warnings)};

@@ -174,7 +174,7 @@ std::string line_text(const CheckedLine& line) {
                      rounded(line.bound, 2));
 }
 
-std::string check_text(const LineCheck& check) {
+std::string check_text(const ReferenceCheck& check) {
   std::string text = fmt::format(
       "{} lines against their exact values: {} (right numbers give such an alarm in one run of "
       "{})\n",
@@ -207,7 +207,7 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
   check_scalings(plan, faults);
   text += fmt::format(
       "{} lines of summary.csv, their queries and exact values against config.json\n", rows.size());
-  const LineCheck check = check_lines(plan, rows);
+  const ReferenceCheck check = check_estimates(plan, rows);
   text += check_text(check);
   if (check.beyond > 0) {
     faults.push_back(

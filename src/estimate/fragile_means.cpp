@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "experiment/measure_block.h"
+#include "experiment/metric.h"
 
 namespace attnscale {
 namespace {
@@ -35,8 +35,7 @@ double carrying_queries(const QuantileSketch& sketch, double sd) {
   return n * (second / third) * (second / third) * second;
 }
 
-void CarriedMeans::look_at(const Experiment& experiment, const std::vector<ResultRow>& rows,
-                           const CellCounts& counts) {
+void FragileMeans::add(const std::vector<ResultRow>& rows, const CellCounts& counts) {
   std::size_t place = 0;
   for (const ResultRow& row : rows) {
     const MetricRow& metric = *find_metric(row.metric);
@@ -46,7 +45,7 @@ void CarriedMeans::look_at(const Experiment& experiment, const std::vector<Resul
     const double carrying = carrying_queries(sketch, *row.sd);
     if (carrying >= kFewestCarrying) continue;
     auto finding = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& other) {
-      return other.worst.key.experiment == experiment.name && other.worst.metric == row.metric;
+      return other.worst.key.experiment == row.key.experiment && other.worst.metric == row.metric;
     });
     if (finding == findings_.end()) finding = findings_.insert(finding, {row, carrying, 0});
     ++finding->means;
@@ -57,7 +56,7 @@ void CarriedMeans::look_at(const Experiment& experiment, const std::vector<Resul
   }
 }
 
-std::vector<std::string> CarriedMeans::warnings() const {
+std::vector<std::string> FragileMeans::warnings() const {
   std::vector<std::string> sentences;
   for (const auto& [worst, carrying, means] : findings_) {
     sentences.push_back(

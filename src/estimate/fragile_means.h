@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "estimate/tally.h"
-#include "experiment/experiment.h"
 #include "experiment/result_row.h"
 
 namespace attnscale {
@@ -26,11 +25,10 @@ inline constexpr double kFewestCarrying = 25;
 inline constexpr std::int64_t kFewestJudged = 50;
 
 /// Collects the means of a run that fail the rule.
-class CarriedMeans {
+class FragileMeans {
  public:
-  /// Looks at the lines of one cell; `rows` as estimate_cell made them from `counts`.
-  void look_at(const Experiment& experiment, const std::vector<ResultRow>& rows,
-               const CellCounts& counts);
+  /// Takes the lines of one cell, as estimate_cell made them from `counts`.
+  void add(const std::vector<ResultRow>& rows, const CellCounts& counts);
 
   /// One sentence for each experiment and metric, in the order they were met.
   std::vector<std::string> warnings() const;

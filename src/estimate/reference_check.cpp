@@ -33,13 +33,13 @@ double allowance(const MetricRow& metric, double reference) {
   return kReference * std::max(1.0, std::abs(reference));
 }
 
-double carrying(double queries, double mean, double sd) {
+double queries_behind(double queries, double mean, double sd) {
   return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
 }
 
-bool decides(const MetricRow& metric, const ResultRow& row, double carrying) {
+bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   if (metric.kind == MetricKind::kLogitKurtosis && row.queries < kLeastForKurtosis) return false;
-  if (carrying < kLeastCarrying) return false;
+  if (supporting < kLeastSupporting) return false;
   if (error_of(metric, row) > 0) return true;
   // What varied without an error bar has no moments for one to rest on.
   if (!metric.is_fraction && row.status != "degenerate") return false;
@@ -60,7 +60,7 @@ double distance(const MetricRow& metric, const ResultRow& row) {
   return beyond / error_of(metric, row);
 }
 
-double bound(double carrying, std::int64_t lines) {
+double bound(double supporting, std::int64_t lines) {
   constexpr double kPerDegree = 100;
   const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
   return -student_quantile(std::max(1.0, supporting / kPerDegree), level);
@@ -86,7 +86,7 @@ std::map<ResultKey, double> score_kurtoses(const Plan& plan) {
 
 }  // namespace
 
-double carrying_queries(const ResultRow& row, double kurtosis) {
+double supporting_queries(const ResultRow& row, double kurtosis) {
   const auto queries = static_cast<double>(row.queries);
   const MetricRow* metric = find_metric(row.metric);
   if (metric == nullptr || !row.reference) return queries;
@@ -96,29 +96,29 @@ double carrying_queries(const ResultRow& row, double kurtosis) {
     // Twice the relative error of a spread is that of the mean square.
     const double power = metric->kind == MetricKind::kLogitSd ? 2 : 1;
     const double seen =
-        carrying(queries, mean, power * row.std_error.value_or(0) * std::sqrt(queries));
+        queries_behind(queries, mean, power * row.std_error.value_or(0) * std::sqrt(queries));
     const double scores = queries * static_cast<double>(row.key.keys);
     return std::isnan(kurtosis) ? seen : std::min(seen, scores / kurtosis);
   }
   const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
-  const double from_zero = carrying(queries, mean, sd);
+  const double from_zero = queries_behind(queries, mean, sd);
   const bool ends_at_one = metric->complement || metric->is_fraction;
-  return ends_at_one ? std::min(from_zero, carrying(queries, 1 - mean, sd)) : from_zero;
+  return ends_at_one ? std::min(from_zero, queries_behind(queries, 1 - mean, sd)) : from_zero;
 }
 
-LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows) {
+ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& rows) {
   const auto kurtoses = score_kurtoses(plan);
-  LineCheck check;
+  ReferenceCheck check;
   for (const ResultRow& row : rows) {
     const MetricRow* metric = find_metric(row.metric);
     if (metric == nullptr || !row.reference || !row.estimate) continue;
     ++check.lines;
     const auto kurtosis = kurtoses.find(without_scaling(row.key));
-    const double carrying =
-        carrying_queries(row, kurtosis == kurtoses.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                         : kurtosis->second);
-    const CheckedLine line{row, carrying, distance(*metric, row), 0};
-    if (decides(*metric, row, carrying)) {
+    const double supporting = supporting_queries(row, kurtosis == kurtoses.end()
+                                                          ? std::numeric_limits<double>::quiet_NaN()
+                                                          : kurtosis->second);
+    const CheckedLine line{row, supporting, distance(*metric, row), 0};
+    if (decides(*metric, row, supporting)) {
       check.worst.push_back(line);
       continue;
     }
@@ -132,7 +132,7 @@ LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows) {
     }
   }
   for (CheckedLine& line : check.worst) {
-    line.bound = bound(line.carrying, check.lines - check.undecided);
+    line.bound = bound(line.supporting, check.lines - check.undecided);
     if (line.distance > line.bound) ++check.beyond;
   }
   std::stable_sort(check.worst.begin(), check.worst.end(), [](const auto& a, const auto& b) {

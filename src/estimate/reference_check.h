@@ -15,8 +15,8 @@ namespace attnscale {
 /// A check of right numbers raises a false alarm once in so many runs.
 inline constexpr double kRunsPerFalseAlarm = 1000;
 
-/// Fewer queries than this carry a line decide nothing. See carrying_queries.
-inline constexpr double kLeastCarrying = 300;
+/// A line that rests on fewer queries than this decides nothing. See supporting_queries.
+inline constexpr double kLeastSupporting = 300;
 
 /// The kurtosis decides from so many queries on: its own error rests on eighth powers.
 inline constexpr std::int64_t kLeastForKurtosis = 100'000;
@@ -28,16 +28,16 @@ inline constexpr double kMisjudged = 6;
 /// One line against its exact value.
 struct CheckedLine {
   ResultRow row;
-  double carrying;  ///< queries that it rests on
+  double supporting;  ///< queries that it rests on
   double distance;  ///< |estimate - reference| beyond the reference's own error, in standard errors
   double bound;     ///< the distance allowed
 };
 
-struct LineCheck {
+struct ReferenceCheck {
   std::int64_t lines = 0;      ///< that have an exact value
-  std::int64_t undecided = 0;  ///< of these, carried by too few queries
+  std::int64_t undecided = 0;  ///< of these, resting on too few queries
   /// Of the undecided, statistics of logits so far off that their error bars cannot be right, and
-  /// the furthest of them. (Means of queries are judged by carried_means.)
+  /// the furthest of them. (Means of queries are judged by fragile_means.)
   std::int64_t misjudged = 0;
   std::optional<CheckedLine> most_misjudged;
   std::int64_t beyond = 0;         ///< further than allowed
@@ -50,14 +50,14 @@ struct LineCheck {
 /// logits the same of the numbers whose mean they are, by the delta method, and no more than scores
 /// per kurtosis of the score, which a run that saw none of the rare large scores cannot know. At
 /// most row.queries. `kurtosis` is the exact one of the cell's scores, or NaN.
-double carrying_queries(const ResultRow& row, double kurtosis);
+double supporting_queries(const ResultRow& row, double kurtosis);
 
 /// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided
-/// Student quantiles with one degree of freedom for each hundred queries that carry the line, at a
+/// Student quantiles with one degree of freedom for each hundred queries that it rests on, at a
 /// level that all lines together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact
 /// value counts as good to 1e-6 (reference.h); those of logits, which are closed formulas, as
 /// exact.
-LineCheck check_lines(const Plan& plan, const std::vector<ResultRow>& rows);
+ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& rows);
 
 /// "top_weight of softmax at d=4 keys=8 (normal) under none"
 std::string describe_line(const ResultRow& row);

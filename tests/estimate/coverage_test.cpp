@@ -127,12 +127,12 @@ TEST(Coverage, SlowFallsWhereAHandfulCarryTheMeanAndTheRunSaysSo) {
     int warned = 0;
     ExactValues off(ReferenceMode::kOff);
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-      const Config config = config_of(experiment, seed);
-      const Cell cell = make_plan(config).cells.front();
-      const CellTally tally = measure_cell(config, cell);
-      CarriedMeans carried;
-      carried.look_at(experiment, estimate_cell(config, cell, tally, off), tally.counts);
-      warned += carried.warnings().empty() ? 0 : 1;
+      const Plan plan = plan_of(experiment, seed);
+      const Cell& cell = plan.cells.front();
+      const CellTally tally = measure_cell(plan, cell);
+      FragileMeans fragile;
+      fragile.add(estimate_cell(plan, cell, tally, off), tally.counts);
+      warned += fragile.warnings().empty() ? 0 : 1;
     }
     if (d == 1024) {
       EXPECT_GT(share, 0.93);

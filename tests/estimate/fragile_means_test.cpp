@@ -50,24 +50,24 @@ std::vector<std::string> warnings_of(std::int64_t d, std::int64_t queries) {
   const Cell cell = make_plan(config).cells.front();
   const CellTally tally = measure_cell(config, cell);
   ExactValues exact(ReferenceMode::kOff);
-  CarriedMeans carried;
-  carried.look_at(experiment, estimate_cell(config, cell, tally, exact), tally.counts);
-  return carried.warnings();
+  FragileMeans fragile;
+  fragile.add(estimate_cell(plan, cell, tally, exact), tally.counts);
+  return fragile.warnings();
 }
 
 // At d = 65,536 the two largest of 8 scores come within reach of each other in a few of 1,000
 // queries, and 92 % of the intervals hold the exact mean (coverage_test.cpp).
-TEST(CarriedMeans, AreWarnedOf) {
+TEST(FragileMeans, AreWarnedOf) {
   EXPECT_THAT(warnings_of(65536, 1000),
               ElementsAre(AllOf(HasSubstr("drawn: a handful of queries carry one mean of slope"),
                                 HasSubstr("of 1000 at d = 65536, keys 8, scaling none"))));
 }
 
-TEST(CarriedMeans, AreNoneInTheLessonsExercise) {
+TEST(FragileMeans, AreNoneInTheLessonsExercise) {
   for (const std::int64_t d : {4, 16, 64, 256, 1024}) EXPECT_THAT(warnings_of(d, 10000), IsEmpty());
 }
 
-TEST(CarriedMeans, AreNotLookedForInAHandfulOfQueries) {
+TEST(FragileMeans, AreNotLookedForInAHandfulOfQueries) {
   EXPECT_THAT(warnings_of(65536, kFewestJudged - 1), IsEmpty());
 }
 

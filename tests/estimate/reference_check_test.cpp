@@ -34,21 +34,21 @@ ResultRow line(double errors, const std::string& metric = "top_weight") {
 }
 
 // The two-sided normal quantile of 1/1000 is 3.2905, of 1/100,000 it is 4.4172.
-TEST(LineCheck, TheBoundGrowsWithTheNumberOfLines) {
-  EXPECT_EQ(check_lines({}, {line(3.28)}).beyond, 0);
-  EXPECT_EQ(check_lines({}, {line(-3.30)}).beyond, 1);
+TEST(ReferenceCheck, TheBoundGrowsWithTheNumberOfLines) {
+  EXPECT_EQ(check_estimates({}, {line(3.28)}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {line(-3.30)}).beyond, 1);
   std::vector<ResultRow> hundred(99, line(0));
   hundred.push_back(line(4.40));
-  EXPECT_EQ(check_lines({}, hundred).beyond, 0);
+  EXPECT_EQ(check_estimates({}, hundred).beyond, 0);
   hundred.back() = line(4.43);
-  const LineCheck check = check_lines({}, hundred);
+  const ReferenceCheck check = check_estimates({}, hundred);
   EXPECT_EQ(check.beyond, 1);
   EXPECT_EQ(check.lines, 100);
   ASSERT_EQ(check.worst.size(), 5U);
   EXPECT_NEAR(check.worst.front().bound, 4.4172, 0.001);
 }
 
-TEST(LineCheck, SaysWhichNumbersOfASweepALineIsAbout) {
+TEST(ReferenceCheck, SaysWhichNumbersOfASweepALineIsAbout) {
   ResultRow row = line(0);
   row.key.entries = "student_t";
   row.key.entries_value = 2.5;
@@ -58,82 +58,82 @@ TEST(LineCheck, SaysWhichNumbersOfASweepALineIsAbout) {
             "top_weight of softmax at d=4 keys=8 (student_t 2.5) under power -0.125");
 }
 
-TEST(LineCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
+TEST(ReferenceCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
   ResultRow row = line(0);
   row.std_error = 1e-9;
   row.estimate = 0.5 + 0.9e-6;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
   row.estimate = 0.5 + 1.1e-6;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
 }
 
-TEST(LineCheck, LinesThatAHandfulOfQueriesCarryDecideNothing) {
+TEST(ReferenceCheck, LinesThatAHandfulOfQueriesCarryDecideNothing) {
   ResultRow rare = line(50, "slope");
   rare.queries = 10'000;
   rare.reference = 0.001;
   rare.sd = 0.01;  // carried by 10,000 / (1 + 10^2) = 99 queries
   rare.estimate = 0.001 + 50 * *rare.std_error;
-  EXPECT_NEAR(carrying_queries(rare, 3), 10'000 / 101.0, 1e-9);
-  const LineCheck check = check_lines({}, {rare});
+  EXPECT_NEAR(supporting_queries(rare, 3), 10'000 / 101.0, 1e-9);
+  const ReferenceCheck check = check_estimates({}, {rare});
   EXPECT_EQ(check.undecided, 1);
   EXPECT_EQ(check.beyond, 0);
   rare.queries = 10'000'000;
-  EXPECT_EQ(check_lines({}, {rare}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {rare}).beyond, 1);
 }
 
-TEST(LineCheck, KurtosisDecidesFromTheStatedQueriesOn) {
+TEST(ReferenceCheck, KurtosisDecidesFromTheStatedQueriesOn) {
   ResultRow row = line(20, "logit_kurtosis");
   row.sd.reset();
   row.reference = 3;
   row.std_error = 0.001;
   row.estimate = 3 + 20 * 0.001;
   row.queries = kLeastForKurtosis - 1;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
   row.queries = kLeastForKurtosis;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
 }
 
 // Of 10,000 scores of kurtosis 22,500 a run may have seen none, or one, of those that make the
 // spread: its own error bar cannot know.
-TEST(LineCheck, ASpreadOfRareLargeScoresDecidesNothing) {
+TEST(ReferenceCheck, ASpreadOfRareLargeScoresDecidesNothing) {
   ResultRow row = line(0, "logit_sd");
   row.sd.reset();
   row.queries = 10'000;
   row.reference = 2;
   row.std_error = 0.01;
   row.estimate = 0.5;
-  EXPECT_DOUBLE_EQ(carrying_queries(row, 22'500), 80'000 / 22'500.0);
-  EXPECT_GT(carrying_queries(row, 3), kLeastCarrying);
+  EXPECT_DOUBLE_EQ(supporting_queries(row, 22'500), 80'000 / 22'500.0);
+  EXPECT_GT(supporting_queries(row, 3), kLeastSupporting);
   row.std_error.reset();  // none of them was seen: all scores are 0
-  EXPECT_LT(carrying_queries(row, 22'500), kLeastCarrying);
+  EXPECT_LT(supporting_queries(row, 22'500), kLeastSupporting);
 }
 
-TEST(LineCheck, AFractionOfNoneOrAllIsHeldAgainstTheExactOne) {
+TEST(ReferenceCheck, AFractionOfNoneOrAllIsHeldAgainstTheExactOne) {
   ResultRow row = line(0, "saturated");
   row.queries = 10'000;
   row.reference = 0.3;
   row.estimate = 0;
   row.std_error.reset();
-  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
   row.reference = 0.001;  // ten events in 10,000 queries: too few to decide
-  EXPECT_EQ(check_lines({}, {row}).undecided, 1);
+  EXPECT_EQ(check_estimates({}, {row}).undecided, 1);
 }
 
-TEST(LineCheck, AConstantFarFromTheExactMeanIsWrong) {
+TEST(ReferenceCheck, AConstantFarFromTheExactMeanIsWrong) {
   ResultRow row = line(0);
   row.queries = 10'000;
   row.sd = 0;
   row.std_error.reset();
   row.estimate = 1;
   row.status = "degenerate";
-  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
   row.reference = 1 - 1e-9;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
 }
 
 // A score_slope of 0 in every query beside a mean of -1.5: the queries that carry it were not seen.
 // A top_weight of 1 in every query beside a mean of 0.5 is wrong.
-TEST(LineCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
+TEST(ReferenceCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
   ResultRow row;
   row.key = {"test", 1, "drawn", "normal", {}, 4, 8, "none", {}};
   row.queries = 10000;
@@ -143,17 +143,17 @@ TEST(LineCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
   row.metric = "score_slope";
   row.estimate = 0;
   row.reference = -1.5;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
   row.metric = "logit_sd";
-  EXPECT_EQ(check_lines({}, {row}).beyond, 0);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
   row.metric = "top_weight";
   row.estimate = 1;
   row.reference = 0.5;
-  EXPECT_EQ(check_lines({}, {row}).beyond, 1);
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
 }
 
 // 34 +- 8 of 10,000 queries beside a kurtosis of 195 decides nothing, but is said.
-TEST(LineCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
+TEST(ReferenceCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
   ResultRow row;
   row.key = {"test", 1, "drawn", "normal", {}, 4, 8, "none", {}};
   row.metric = "logit_kurtosis";
@@ -161,29 +161,29 @@ TEST(LineCheck, SaysWhichStatisticsOfLogitsRareScoresMisled) {
   row.estimate = 34;
   row.std_error = 8;
   row.reference = 195;
-  const LineCheck check = check_lines({}, {row});
+  const ReferenceCheck check = check_estimates({}, {row});
   EXPECT_EQ(check.beyond, 0);
   EXPECT_EQ(check.undecided, 1);
   EXPECT_EQ(check.misjudged, 1);
   EXPECT_NEAR(check.most_misjudged->distance, (195 - 34) / 8.0, 1e-3);
   row.estimate = 150;  // within six standard errors
-  EXPECT_EQ(check_lines({}, {row}).misjudged, 0);
+  EXPECT_EQ(check_estimates({}, {row}).misjudged, 0);
 }
 
 // Scores of aligned keys whose law has infinite fourth moments: their mean exists, its error does
 // not, and it is off by any number of anything.
-TEST(LineCheck, AMeanThatVariedWithoutAnErrorBarDecidesNothing) {
+TEST(ReferenceCheck, AMeanThatVariedWithoutAnErrorBarDecidesNothing) {
   ResultRow row = line(0, "logit_mean");
   row.sd.reset();
   row.std_error.reset();
   row.reference = -4e12;
   row.estimate = -1.8e12;
-  const LineCheck check = check_lines({}, {row});
+  const ReferenceCheck check = check_estimates({}, {row});
   EXPECT_EQ(check.beyond, 0);
   EXPECT_EQ(check.undecided, 1);
 }
 
-TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {
+TEST(ReferenceCheck, ANamedScalingMustDoWhatItsNameSays) {
   Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
   EXPECT_THAT(check_scaling_names(experiment, 64), IsEmpty());
   experiment.scalings[1].rule.d_power = -1;
@@ -193,14 +193,14 @@ TEST(LineCheck, ANamedScalingMustDoWhatItsNameSays) {
 
 // 300 seeds, each of 30 lines at 1000 queries, where error bars are at their least honest: at one
 // alarm in 1000 runs three or more alarms have a probability below 0.004; these seeds give none.
-TEST(LineCheck, RightNumbersRaiseNoAlarm) {
+TEST(ReferenceCheck, RightNumbersRaiseNoAlarm) {
   int alarms = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Experiment experiment = drawn_experiment("direct", 4, 2, 1000);
     experiment.d = {1, 4, 1024};
     experiment.metrics = metric_rows({"logit_sd", "top_weight", "slope", "entropy"});
     const Config config = config_of(experiment, seed);
-    if (check_lines(make_plan(config), run_config(config)).beyond > 0) ++alarms;
+    if (check_estimates(make_plan(config), run_config(config)).beyond > 0) ++alarms;
   }
   EXPECT_LE(alarms, 2);
 }
