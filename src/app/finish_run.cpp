@@ -65,7 +65,7 @@ struct MissedTargets {
   int lines = 0;
   std::string first;
 
-  void look_at(const Experiment& experiment, const std::vector<ResultRow>& rows) {
+  void add(const Experiment& experiment, const std::vector<ResultRow>& rows) {
     for (const ResultRow& row : rows) {
       if (misses_target(experiment, row) && lines++ == 0) {
         first = fmt::format("{} of {} at d={} keys={} under {}", row.metric, row.key.experiment,
@@ -125,16 +125,15 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
       if (!measure_given_into(results, plan.config, experiment, stop)) return std::nullopt;
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
-      std::vector<ResultRow> rows =
-          estimate_cell(plan.config, plan.cells[cell], tallies[cell], exact);
+      std::vector<ResultRow> rows = estimate_cell(plan, plan.cells[cell], tallies[cell], exact);
       mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
       missed.add(experiment, rows);
       fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
-      append(results.contrasts, contrast_cell(plan.config, plan.cells[cell], tallies[cell]));
+      append(results.contrasts, contrast_cell(plan, plan.cells[cell], tallies[cell]));
       append(results.histogram,
-             histogram_cell(plan.config, plan.cells[cell], tallies[cell].counts.histograms));
-      auto samples = sample_cell(plan.config, plan.cells[cell], stop);
+             histogram_cell(plan, plan.cells[cell], tallies[cell].counts.histograms));
+      auto samples = sample_cell(plan, plan.cells[cell], stop);
       if (!samples || (stop && stop())) return std::nullopt;
       append(results.samples, std::move(*samples));
     }

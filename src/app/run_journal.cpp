@@ -106,7 +106,7 @@ void RunJournal::checkpoint(std::int64_t queries) {
 
 void RunJournal::cell_done(const Plan& plan, std::size_t cell) {
   const Cell& done = plan.cells[cell];
-  append("cell_done", {{"experiment", plan.config.experiments[done.experiment].name},
+  append("cell_done", {{"experiment", plan.experiment_of(done).name},
                        {"entries", done.draw.entries.name},
                        {"d", done.draw.d},
                        {"keys", done.draw.keys}});

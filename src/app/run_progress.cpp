@@ -12,12 +12,12 @@ RunProgress::RunProgress(const Plan& plan, const Ledger& ledger, ProgressForm fo
                 stderr_surroundings()) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const Cell& cell = plan.cells[i];
-    const double seconds = expected_seconds(plan.config.experiments[cell.experiment], cell);
+    const double seconds = expected_seconds(plan.experiment_of(cell), cell);
     const double per_query = seconds / static_cast<double>(cell.queries);
     const BlockSet missing = ledger.missing(i);
     std::int64_t all = cell.queries;
     std::int64_t done = all - std::min(all, missing.size() * cell.block_queries);
-    const bool has_target = plan.config.experiments[cell.experiment].stop.has_value();
+    const bool has_target = plan.experiment_of(cell).stop.has_value();
     if (has_target) {
       // What is missing now need not be all that will be.
       done = ledger.queries_done(i);

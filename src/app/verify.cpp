@@ -82,12 +82,12 @@ struct ExpectedLine {
 
 void expect_cell(const Plan& plan, const Cell& cell, ExactValues& exact,
                  std::vector<ExpectedLine>& lines) {
-  const Experiment& experiment = plan.config.experiments[cell.experiment];
+  const Experiment& experiment = plan.experiment_of(cell);
   for (const Scaling& scaling : experiment.scalings) {
     const auto references = exact.of(experiment, cell, scaling);
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       ExpectedLine line{{}, &cell, &experiment};
-      line.row.key = key_of(plan.config, cell, scaling);
+      line.row.key = key_of(plan, cell, scaling);
       line.row.metric = experiment.metrics[m]->name;
       line.row.reference = references[m];
       lines.push_back(std::move(line));

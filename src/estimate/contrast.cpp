@@ -49,7 +49,7 @@ std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
     const Scaling& scaling = experiment.scalings[s];
     for (const MetricRow* metric : experiment.metrics) {
       ContrastRow& row = rows.emplace_back();
-      row.key = key_of(config, cell, scaling);
+      row.key = key_of(plan, cell, scaling);
       row.metric = metric->name;
       row.baseline = baseline.name;
       const bool has_error_bar = has_moments(cell.draw.entries, metric->moments);

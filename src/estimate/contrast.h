@@ -12,7 +12,6 @@ namespace attnscale {
 
 /// The contrasts of one cell: from the second scaling on, metrics in the experiment's order. An
 /// experiment with one scaling has none.
-std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
-                                       const CellTally& tally);
+std::vector<ContrastRow> contrast_cell(const Plan& plan, const Cell& cell, const CellTally& tally);
 
 }  // namespace attnscale

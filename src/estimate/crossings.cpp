@@ -89,8 +89,8 @@ void add_exact_crossings(const Plan& plan, ExactValues& exact,
   };
   std::map<ResultKey, Family> families;
   for (const Cell& cell : plan.cells) {
-    for (const Scaling& scaling : plan.config.experiments[cell.experiment].scalings) {
-      families.try_emplace(family_of(key_of(plan.config, cell, scaling)), Family{&cell, &scaling});
+    for (const Scaling& scaling : plan.experiment_of(cell).scalings) {
+      families.try_emplace(family_of(key_of(plan, cell, scaling)), Family{&cell, &scaling});
     }
   }
   for (CrossingRow& row : crossings) {

@@ -86,17 +86,11 @@ void fill_per_query(const MetricRow& metric, const Entries& entries, const Momen
   if (row.estimate) fill_distribution(moments, counts, row);
 }
 
-ResultRow start_row(const Config& config, const Cell& cell, const Scaling& scaling) {
-  ResultRow row;
-  row.key = key_of(config, cell, scaling);
-  return row;
-}
-
 }  // namespace
 
-std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
+std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact) {
-  const Experiment& experiment = config.experiments[cell.experiment];
+  const Experiment& experiment = plan.experiment_of(cell);
   const std::size_t per_query_count = per_query_metrics(experiment).size();
   std::vector<ResultRow> rows;
   for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
@@ -105,7 +99,8 @@ std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, con
     std::size_t per_query = 0;
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       const MetricRow* metric = experiment.metrics[m];
-      ResultRow row = start_row(config, cell, scaling);
+      ResultRow row;
+      row.key = key_of(plan, cell, scaling);
       row.metric = metric->name;
       const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
       row.queries = moments.count;

@@ -13,7 +13,7 @@ namespace attnscale {
 
 /// The lines of one cell: scaling by scaling, metrics in the experiment's order. `exact` belongs to
 /// the run, so that its cells share what they have in common.
-std::vector<ResultRow> estimate_cell(const Config& config, const Cell& cell, const CellTally& tally,
+std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact);
 
 }  // namespace attnscale

@@ -78,8 +78,7 @@ std::map<ResultKey, double> score_kurtoses(const Plan& plan) {
   std::map<ResultKey, double> kurtoses;
   for (const Cell& cell : plan.cells) {
     const Draw& draw = cell.draw;
-    kurtoses[key_of(plan.config, cell, {})] =
-        score_moments(draw.entries, draw.d, draw.keys).kurtosis;
+    kurtoses[key_of(plan, cell, {})] = score_moments(draw.entries, draw.d, draw.keys).kurtosis;
   }
   return kurtoses;
 }

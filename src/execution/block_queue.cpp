@@ -8,13 +8,13 @@ namespace {
 
 std::int64_t longest_span(const Plan& plan, const Cell& cell) {
   constexpr std::int64_t kWork = std::int64_t{1} << 21;  // entries or scores drawn: some 10 ms
-  const bool draws_entries = plan.config.experiments[cell.experiment].sampler->draws_entries;
+  const bool draws_entries = plan.experiment_of(cell).sampler->draws_entries;
   const std::int64_t per_query = cell.draw.keys * (draws_entries ? cell.draw.d : 1);
   return std::max<std::int64_t>(1, kWork / per_query / cell.block_queries);
 }
 
 bool has_target(const Plan& plan, std::size_t cell) {
-  return plan.config.experiments[plan.cells[cell].experiment].stop.has_value();
+  return plan.experiment_of(plan.cells[cell]).stop.has_value();
 }
 
 }  // namespace

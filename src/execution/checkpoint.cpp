@@ -162,7 +162,7 @@ bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {
     const BlockSet all(BlockRange{0, plan.cells[i].blocks});
     if (all.common_with(cells[i].done) != cells[i].done) return false;
     if (!holds_blocks(cells[i].tree, cells[i].done)) return false;
-    if (!has_groups_of(plan.config.experiments[plan.cells[i].experiment], cells[i])) return false;
+    if (!has_groups_of(plan.experiment_of(plan.cells[i]), cells[i])) return false;
   }
   return true;
 }

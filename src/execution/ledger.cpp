@@ -28,7 +28,7 @@ void CellLedger::merge(const CellLedger& other) {
 
 std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known) {
   const Cell& planned = plan.cells[cell];
-  const Experiment& experiment = plan.config.experiments[planned.experiment];
+  const Experiment& experiment = plan.experiment_of(planned);
   if (!experiment.stop) return planned.blocks;
   // Whatever is done was wanted after all looks before it had failed.
   const std::int64_t reached = known.done.empty() ? 0 : known.done.ranges().back().last;

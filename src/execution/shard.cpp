@@ -20,7 +20,7 @@ BlockRange shard_range(std::int64_t blocks, Shard shard, std::size_t cell) {
 
 BlockRange share_of(const Plan& plan, Shard shard, std::size_t cell) {
   const Cell& planned = plan.cells[cell];
-  if (!plan.config.experiments[planned.experiment].stop) {
+  if (!plan.experiment_of(planned).stop) {
     return shard_range(planned.blocks, shard, cell);
   }
   const bool is_ours = shard_range(1, shard, cell).size() == 1;

@@ -34,8 +34,8 @@ std::string describe(const std::vector<BlockSet>& blocks, const Plan& plan) {
     text.append(" ").append(std::to_string(range.first));
     text.append("-").append(std::to_string(range.last - 1));
   }
-  text += " of " + plan.config.experiments[cell.experiment].name +
-          " d=" + std::to_string(cell.draw.d) + " keys=" + std::to_string(cell.draw.keys);
+  text += " of " + plan.experiment_of(cell).name + " d=" + std::to_string(cell.draw.d) +
+          " keys=" + std::to_string(cell.draw.keys);
   const auto others = std::count_if(first + 1, blocks.end(), has_blocks);
   if (others > 0) text += " and of " + std::to_string(others) + " more cells";
   return text;

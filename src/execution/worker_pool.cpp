@@ -11,7 +11,7 @@ namespace {
 CellLedger measure_span(const Plan& plan, const Span& span, const WorkerTasks& tasks,
                         const StopSignal& stop) {
   const Cell& cell = plan.cells[span.cell];
-  const Experiment& experiment = plan.config.experiments[cell.experiment];
+  const Experiment& experiment = plan.experiment_of(cell);
   BlockMeasurer measurer(experiment, cell, plan.config.seed);
   CellLedger part;
   for (std::int64_t block = span.blocks.first; block < span.blocks.last; ++block) {

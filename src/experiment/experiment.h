@@ -1,5 +1,5 @@
 // What a config asks for, as plain validated values: axes, scalings and metrics by name, resolved
-// to rows of their tables. Knows nothing of JSON.
+// to rows of their tables; and what these together ask for. Knows nothing of JSON.
 #pragma once
 
 #include <array>
@@ -81,7 +81,6 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-}  // namespace attnscale
 /// The per-query metrics of an experiment, in the order it names them.
 std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
 

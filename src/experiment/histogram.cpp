@@ -86,9 +86,9 @@ void HistogramBins::count(std::span<const double> values, std::vector<std::int64
   }
 }
 
-std::vector<HistogramRow> histogram_cell(const Config& config, const Cell& cell,
+std::vector<HistogramRow> histogram_cell(const Plan& plan, const Cell& cell,
                                          const std::vector<std::vector<std::int64_t>>& counts) {
-  const Experiment& experiment = config.experiments[cell.experiment];
+  const Experiment& experiment = plan.experiment_of(cell);
   std::vector<HistogramRow> rows;
   std::size_t place = 0;
   for (const Scaling& scaling : experiment.scalings) {

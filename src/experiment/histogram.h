@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "experiment/plan.h"
@@ -37,7 +36,7 @@ class HistogramBins {
 
 /// The lines of histogram.csv of one cell: scaling by scaling, quantities in the experiment's
 /// order.
-std::vector<HistogramRow> histogram_cell(const Config& config, const Cell& cell,
+std::vector<HistogramRow> histogram_cell(const Plan& plan, const Cell& cell,
                                          const std::vector<std::vector<std::int64_t>>& counts);
 
 }  // namespace attnscale

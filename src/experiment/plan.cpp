@@ -24,7 +24,7 @@ Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw
   return cell;
 }
 
-/// Rough seconds from a score to its share in the metrics.
+// Rough seconds from a score to its share in the metrics.
 double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) {
   constexpr double kScaleAndSum = 4e-9;
   constexpr double kNormalise = 8e-9;
@@ -76,10 +76,10 @@ double expected_seconds(const Experiment& experiment, const Cell& cell) {
          weighing + scalings * queries * metrics * kPerMetric;
 }
 
-ResultKey key_of(const Config& config, const Cell& cell, const Scaling& scaling) {
-  return {config.name,
-          static_cast<std::int64_t>(config.seed),
-          config.experiments[cell.experiment].name,
+ResultKey key_of(const Plan& plan, const Cell& cell, const Scaling& scaling) {
+  return {plan.config.name,
+          static_cast<std::int64_t>(plan.config.seed),
+          plan.experiment_of(cell).name,
           cell.draw.entries.name,
           cell.draw.entries.value,
           cell.draw.d,

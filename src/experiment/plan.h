@@ -26,6 +26,10 @@ struct Cell {
 struct Plan {
   Config config;
   std::vector<Cell> cells;  ///< of drawn experiments, in config order: entries, then d, then keys
+
+  const Experiment& experiment_of(const Cell& cell) const {
+    return config.experiments[cell.experiment];
+  }
 };
 
 Plan make_plan(const Config& config);
@@ -35,7 +39,7 @@ Plan make_plan(const Config& config);
 double expected_seconds(const Experiment& experiment, const Cell& cell);
 
 /// What a line of the results about a cell and scaling begins with.
-ResultKey key_of(const Config& config, const Cell& cell, const Scaling& scaling);
+ResultKey key_of(const Plan& plan, const Cell& cell, const Scaling& scaling);
 
 /// Queries in a block: 1024, halved until queries x keys x work is at most 2^26, but at least 8;
 /// work per score is d where every entry is drawn, else 1.

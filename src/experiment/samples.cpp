@@ -5,9 +5,9 @@
 
 namespace attnscale {
 
-std::optional<std::vector<SampleRow>> sample_cell(const Config& config, const Cell& cell,
+std::optional<std::vector<SampleRow>> sample_cell(const Plan& plan, const Cell& cell,
                                                   const StopSignal& stop) {
-  Experiment experiment = config.experiments[cell.experiment];
+  Experiment experiment = plan.experiment_of(cell);
   experiment.histogram.clear();
   // A shorter cell is the beginning of a longer one: no more is measured than is shown.
   const std::int64_t wanted = std::min(experiment.samples, cell.queries);
@@ -16,11 +16,11 @@ std::optional<std::vector<SampleRow>> sample_cell(const Config& config, const Ce
   const auto metrics = per_query_metrics(experiment);
   std::vector<std::vector<SampleRow>> rows(experiment.scalings.size());
   for (std::int64_t block = 0; block * cell.block_queries < wanted; ++block) {
-    const auto values = measure_block(experiment, beginning, config.seed, block, stop);
+    const auto values = measure_block(experiment, beginning, plan.config.seed, block, stop);
     if (!values) return std::nullopt;
     const std::int64_t first = block * cell.block_queries;
     for (std::size_t s = 0; s < rows.size(); ++s) {
-      const ResultKey key = key_of(config, cell, experiment.scalings[s]);
+      const ResultKey key = key_of(plan, cell, experiment.scalings[s]);
       for (std::int64_t i = 0; i < values->queries; ++i) {
         SampleRow row{key, first + i, {}};
         for (std::size_t m = 0; m < metrics.size(); ++m) {

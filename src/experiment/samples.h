@@ -13,7 +13,7 @@ namespace attnscale {
 
 /// The metrics of the first `samples` queries of a drawn cell, scaling by scaling. Nothing where
 /// `stop` said so.
-std::optional<std::vector<SampleRow>> sample_cell(const Config& config, const Cell& cell,
+std::optional<std::vector<SampleRow>> sample_cell(const Plan& plan, const Cell& cell,
                                                   const StopSignal& stop = nullptr);
 
 }  // namespace attnscale

@@ -12,9 +12,9 @@ namespace attnscale {
 namespace {
 
 std::vector<ContrastRow> contrasts_of(const Experiment& experiment) {
-  const Config config = config_of(experiment);
-  const Cell cell = make_plan(config).cells.front();
-  return contrast_cell(config, cell, measure_cell(config, cell));
+  const Plan plan = plan_of(experiment);
+  const Cell& cell = plan.cells.front();
+  return contrast_cell(plan, cell, measure_cell(plan, cell));
 }
 
 // The contrast of one metric whose values under two scalings are given.
@@ -24,13 +24,13 @@ ContrastRow contrast_of_values(const std::string& metric, const std::vector<doub
   experiment.scalings.resize(2);
   experiment.metrics = metric_rows({metric});
   if (law) experiment.entries[0].queries = *law;
-  const Config config = config_of(experiment);
+  const Plan plan = plan_of(experiment);
   BlockValues block;
   block.queries = std::ssize(own);
   block.metrics = {{baseline}, {own}};
   block.complements = {{{}}, {{}}};
   block.logit_powers = {{}, {}};
-  return contrast_cell(config, make_plan(config).cells.front(), {moments_of(block), {}}).front();
+  return contrast_cell(plan, plan.cells.front(), {moments_of(block), {}}).front();
 }
 
 TEST(Contrast, IsEveryScalingLessTheFirst) {

@@ -32,8 +32,8 @@ bool holds(const Row& row, double exact) {
 }
 
 Coverage coverage_of(const Experiment& experiment, int seeds) {
-  Config config = config_of(experiment);
-  const Cell cell = make_plan(config).cells.front();
+  Plan plan = plan_of(experiment);
+  const Cell& cell = plan.cells.front();
   ExactValues exact(ReferenceMode::kAuto);
   std::map<std::string, double> expected;
   for (const Scaling& scaling : experiment.scalings) {
@@ -45,13 +45,13 @@ Coverage coverage_of(const Experiment& experiment, int seeds) {
   ExactValues off(ReferenceMode::kOff);
   Coverage coverage;
   for (int seed = 0; seed < seeds; ++seed) {
-    config.seed = static_cast<std::uint64_t>(seed);
-    const CellTally tally = measure_cell(config, cell);
-    for (const ResultRow& row : estimate_cell(config, cell, tally, off)) {
+    plan.config.seed = static_cast<std::uint64_t>(seed);
+    const CellTally tally = measure_cell(plan, cell);
+    for (const ResultRow& row : estimate_cell(plan, cell, tally, off)) {
       const std::string name = row.key.scaling + " " + row.metric;
       coverage[name] += holds(row, expected[name]) ? 1.0 / seeds : 0;
     }
-    for (const ContrastRow& row : contrast_cell(config, cell, tally)) {
+    for (const ContrastRow& row : contrast_cell(plan, cell, tally)) {
       if (row.metric == "logit_kurtosis") continue;  // the same under both: no error
       const double difference =
           expected[row.key.scaling + " " + row.metric] - expected[row.baseline + " " + row.metric];

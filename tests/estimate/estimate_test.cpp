@@ -34,7 +34,7 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
   Experiment experiment = drawn_experiment("direct", 4, 8, std::ssize(values));
   experiment.scalings.resize(1);
   experiment.metrics = metric_rows({metric});
-  const Config config = config_of(experiment);
+  const Plan plan = plan_of(experiment);
   BlockValues block;
   block.queries = std::ssize(values);
   block.metrics = {{values}};
@@ -42,8 +42,8 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
   block.logit_powers = {{}};
   CellTally tally{moments_of(block), {}};
   tally.counts.add(block);
-  ExactValues exact(config.reference);
-  return estimate_cell(config, make_plan(config).cells.front(), tally, exact).front();
+  ExactValues exact(plan.config.reference);
+  return estimate_cell(plan, plan.cells.front(), tally, exact).front();
 }
 
 TEST(LogitSd, WithOneKeyIsTheUsualOneWithDivisorNMinusOne) {
@@ -259,12 +259,12 @@ TEST(EstimateCell, HasNoErrorBarWhereTheLawHasTooFewMoments) {
   heavy.moments_below = [](std::span<const double>) { return 5.0; };
   Experiment experiment = drawn_experiment("direct", 16, 8, 100);
   experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
-  const Config config = config_of(experiment);
-  Cell cell = make_plan(config).cells.front();
-  const CellTally tally = measure_cell(config, cell);
+  const Plan plan = plan_of(experiment);
+  Cell cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
   cell.draw.entries.keys.row = &heavy;
-  ExactValues exact(config.reference);
-  for (const ResultRow& row : estimate_cell(config, cell, tally, exact)) {
+  ExactValues exact(plan.config.reference);
+  for (const ResultRow& row : estimate_cell(plan, cell, tally, exact)) {
     SCOPED_TRACE(row.metric);
     EXPECT_TRUE(row.estimate);
     EXPECT_EQ(row.status, "ok");

@@ -46,9 +46,9 @@ TEST(CarryingQueries, AreNotJudgedByBinsWiderThanTheValuesSpread) {
 std::vector<std::string> warnings_of(std::int64_t d, std::int64_t queries) {
   Experiment experiment = drawn_experiment("direct", d, 8, queries);
   experiment.metrics = metric_rows({"logit_sd", "slope", "saturated", "margin"});
-  const Config config = config_of(experiment);
-  const Cell cell = make_plan(config).cells.front();
-  const CellTally tally = measure_cell(config, cell);
+  const Plan plan = plan_of(experiment);
+  const Cell& cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
   ExactValues exact(ReferenceMode::kOff);
   FragileMeans fragile;
   fragile.add(estimate_cell(plan, cell, tally, exact), tally.counts);

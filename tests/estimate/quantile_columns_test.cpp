@@ -68,8 +68,9 @@ class MeasuredQueries {
     return counts;
   }
 
-  Config config;
-  Cell cell;
+  const Cell& cell() const { return plan.cells.front(); }
+
+  Plan plan;
   std::vector<BlockValues> blocks;
 };
 
@@ -85,7 +86,7 @@ void expect_quantiles(const MeasuredQueries& measured) {
   }
   tally.moments = tree.fold();
   ExactValues off(ReferenceMode::kOff);
-  const auto rows = estimate_cell(measured.config, measured.cell, tally, off);
+  const auto rows = estimate_cell(measured.plan, measured.cell(), tally, off);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ResultRow& row = rows[i];
     SCOPED_TRACE(row.key.scaling + " " + row.metric);
@@ -116,7 +117,7 @@ void expect_same_whatever_the_order(const MeasuredQueries& measured) {
 // lost.
 void expect_histograms(const MeasuredQueries& measured) {
   const auto lines =
-      histogram_cell(measured.config, measured.cell, measured.merged_in_pairs().histograms);
+      histogram_cell(measured.plan, measured.cell(), measured.merged_in_pairs().histograms);
   std::map<std::pair<std::string, std::string>, std::int64_t> totals;
   std::map<std::pair<std::string, std::string>, std::vector<double>> sorted;
   for (const HistogramRow& line : lines) {
@@ -144,7 +145,7 @@ void expect_histograms(const MeasuredQueries& measured) {
     totals[quantity] += line.count;
   }
   EXPECT_EQ(totals.size(), 8U);
-  for (const auto& [key, total] : totals) EXPECT_EQ(total, measured.cell.queries) << key.second;
+  for (const auto& [key, total] : totals) EXPECT_EQ(total, measured.cell().queries) << key.second;
 }
 
 TEST(QuantileColumns, AreWithinTheirGuarantee) {

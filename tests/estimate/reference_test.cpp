@@ -28,7 +28,7 @@ Experiment experiment_of(std::int64_t d, std::int64_t keys,
 
 std::vector<std::optional<double>> exact_of(ExactValues& exact, const Experiment& experiment,
                                             std::size_t scaling = 0) {
-  const Plan plan = make_plan(config_of(experiment));
+  const Plan plan = plan_of(experiment);
   return exact.of(experiment, plan.cells.front(), experiment.scalings[scaling]);
 }
 
@@ -69,7 +69,7 @@ TEST(ExactValues, ForgetASharedShiftOnlyWhereTheWeightsDo) {
     const auto values = exact_of(exact, experiment, s);
     EXPECT_FALSE(values[0]);
     EXPECT_FALSE(values[1]);
-    const Cell cell = make_plan(config_of(experiment)).cells.front();
+    const Cell cell = plan_of(experiment).cells.front();
     EXPECT_FALSE(exact.crossing(cell, experiment.scalings[s], 0.5));
   }
   experiment.entries.front().alignment = 0;
@@ -103,7 +103,7 @@ TEST(ExactValues, SayWhereACrossingMayLieBeyondTheirReach) {
   experiment.scalings = {
       make_scaling("raw_sink", nullptr, {}, {.normaliser = NormaliserKind::kSink, .bias = 0})};
   ExactValues exact(ReferenceMode::kAuto);
-  const Cell cell = make_plan(config_of(experiment)).cells.front();
+  const Cell cell = plan_of(experiment).cells.front();
   EXPECT_TRUE(exact.crossing(cell, experiment.scalings[0], 0.5));
   EXPECT_THAT(exact.warnings(), testing::IsEmpty());
   EXPECT_FALSE(exact.crossing(cell, experiment.scalings[0], 0.999));
@@ -169,7 +169,7 @@ TEST(ExactValues, AreEmptyWhereTheConfigWantsNone) {
     EXPECT_FALSE(value);
   }
   const Experiment experiment = experiment_of(16, 8, {"top_weight"});
-  const Plan plan = make_plan(config_of(experiment));
+  const Plan plan = plan_of(experiment);
   EXPECT_FALSE(off.crossing(plan.cells.front(), experiment.scalings[0], 0.9));
   EXPECT_TRUE(off.warnings().empty());
 }
@@ -183,7 +183,7 @@ TEST(ExactValues, SayWhatWasTooDear) {
   EXPECT_FALSE(exact_of(exact, many)[0]);
   EXPECT_TRUE(exact_of(exact, eight)[0]) << "what is there already costs nothing";
   EXPECT_EQ(exact_of(exact, eight)[1], 4) << "moments of logits cost nothing";
-  const Plan plan = make_plan(config_of(many));
+  const Plan plan = plan_of(many);
   EXPECT_FALSE(exact.crossing(plan.cells.front(), many.scalings[0], 0.9));
   EXPECT_THAT(exact.warnings(), ElementsAre(HasSubstr("1 cell and scaling has its exact means"),
                                             HasSubstr("1 exact crossing is")));
@@ -194,7 +194,7 @@ TEST(ExactValues, LeaveOutLogitsTooFarApartForATable) {
   experiment.scalings[0].rule.multiplier = 1e200;
   ExactValues exact(ReferenceMode::kAuto);
   EXPECT_FALSE(exact_of(exact, experiment)[0]);
-  const Plan plan = make_plan(config_of(experiment));
+  const Plan plan = plan_of(experiment);
   EXPECT_FALSE(exact.crossing(plan.cells.front(), experiment.scalings[0], 0.9));
   EXPECT_EQ(exact.warnings().size(), 2U);
 }
@@ -216,7 +216,7 @@ TEST(ExactCrossings, UnderATinyCapThereIsNoneAndItCostsNothing) {
   Experiment experiment = experiment_of(4, 8, {"top_weight"});
   experiment.scalings[0].rule.softcap = 1e-300;
   ExactValues exact(ReferenceMode::kAuto);
-  const Plan plan = make_plan(config_of(experiment));
+  const Plan plan = plan_of(experiment);
   EXPECT_EQ(exact.crossing(plan.cells.front(), experiment.scalings[0], 0.5), std::nullopt);
   EXPECT_TRUE(exact.warnings().empty());
 }
@@ -228,7 +228,7 @@ TEST(ExactValues, ASweepOfSixThousandIsAffordable) {
     Experiment experiment = experiment_of(4, keys, {"top_weight"});
     experiment.d.clear();
     for (std::int64_t d = 4; d <= 800; d += 4) experiment.d.push_back(d);
-    for (const Cell& cell : make_plan(config_of(experiment)).cells) {
+    for (const Cell& cell : plan_of(experiment).cells) {
       for (const Scaling& scaling : experiment.scalings) {
         ASSERT_TRUE(exact.of(experiment, cell, scaling)[0]);
       }

@@ -23,7 +23,7 @@ Experiment planted_signal(double alignment, std::int64_t aligned_keys, std::int6
 TEST(AlignedMetrics, AreThoseOfAPlainSoftmax) {
   for (const auto& [aligned, keys] : {std::pair{3, 8}, std::pair{600, 2000}}) {
     const Experiment experiment = planted_signal(0.2, aligned, keys, 20);
-    const Cell cell = make_plan(config_of(experiment)).cells.front();
+    const Cell cell = plan_of(experiment).cells.front();
     const auto values = measure_block(experiment, cell, 1, 0);
     const auto scores =
         draw_scores(*experiment.sampler, cell.draw, {1, cell.identity, 0}, cell.queries);

@@ -15,7 +15,7 @@ namespace attnscale {
 namespace {
 
 Cell cell_of(const Experiment& experiment) {
-  return make_plan(config_of(experiment)).cells.front();
+  return plan_of(experiment).cells.front();
 }
 
 Scaling scaling_of(const std::string& name) {
@@ -112,9 +112,9 @@ TEST(HistogramBins, AddToTheCountsThatAreThere) {
 }
 
 std::vector<HistogramRow> rows_of(const Experiment& experiment) {
-  const Config config = config_of(experiment);
-  const Cell cell = make_plan(config).cells.front();
-  return histogram_cell(config, cell, measure_cell(config, cell).counts.histograms);
+  const Plan plan = plan_of(experiment);
+  const Cell& cell = plan.cells.front();
+  return histogram_cell(plan, cell, measure_cell(plan, cell).counts.histograms);
 }
 
 TEST(HistogramCell, DensitiesAreSharesOfAllValuesPerUnit) {
@@ -161,8 +161,7 @@ TEST(HistogramCell, HasNoDensityWhereThereAreNoValues) {
   experiment.histogram = {"top_weight"};
   const Config config = config_of(experiment);
   const std::vector<std::int64_t> nothing(kHistogramBins + 2);
-  for (const HistogramRow& row :
-       histogram_cell(config, make_plan(config).cells.front(), {nothing})) {
+  for (const HistogramRow& row : histogram_cell(plan, plan.cells.front(), {nothing})) {
     EXPECT_EQ(row.density, std::nullopt);
   }
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kSeed = 11;
 
 Cell cell_of(const Experiment& experiment) {
-  return make_plan(config_of(experiment, kSeed)).cells.front();
+  return plan_of(experiment, kSeed).cells.front();
 }
 
 // The rows of logits of a block of the experiment's only cell, from the scores drawn alone.

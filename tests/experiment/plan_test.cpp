@@ -11,7 +11,7 @@ namespace attnscale {
 namespace {
 
 Cell only_cell(const Experiment& experiment) {
-  const Plan plan = make_plan(config_of(experiment));
+  const Plan plan = plan_of(experiment);
   EXPECT_EQ(plan.cells.size(), 1U);
   return plan.cells.front();
 }
@@ -124,11 +124,11 @@ TEST(Plan, FirstQueriesOfALongerRunAreThoseOfAShorterOne) {
   for (const SamplerRow& sampler : sampler_table()) {
     Experiment asked = drawn_experiment(sampler.name, 3, 4, 1500);
     asked.samples = 1500;
-    const Config shorter = config_of(asked);
+    const Plan shorter = plan_of(asked);
     asked.queries = 4000;
-    const Config longer = config_of(asked);
-    const auto first = *sample_cell(shorter, make_plan(shorter).cells.front());
-    const auto second = *sample_cell(longer, make_plan(longer).cells.front());
+    const Plan longer = plan_of(asked);
+    const auto first = *sample_cell(shorter, shorter.cells.front());
+    const auto second = *sample_cell(longer, longer.cells.front());
     ASSERT_EQ(first.size(), 3U * 1500);
     ASSERT_EQ(second.size(), first.size());
     for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].values, second[i].values);
@@ -150,9 +150,9 @@ TEST(ExpectedSeconds, GrowWithTheWork) {
 TEST(KeyOf, NamesTheCellAndTheScaling) {
   Experiment asked = drawn_experiment("boost", 16, 8, 100);
   asked.entries.front().value = 2.5;
-  const Config config = config_of(asked, 42);
+  const Plan plan = plan_of(asked, 42);
   const Scaling scaling{"sweep", 0.25};
-  EXPECT_EQ(key_of(config, make_plan(config).cells.front(), scaling),
+  EXPECT_EQ(key_of(plan, plan.cells.front(), scaling),
             (ResultKey{"test", 42, "drawn", "normal", 2.5, 16, 8, "sweep", 0.25}));
 }
 

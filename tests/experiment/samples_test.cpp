@@ -8,22 +8,22 @@ namespace attnscale {
 namespace {
 
 std::vector<SampleRow> samples_of(const Experiment& experiment) {
-  const Config config = config_of(experiment, 8);
-  return *sample_cell(config, make_plan(config).cells.front());
+  const Plan plan = plan_of(experiment, 8);
+  return *sample_cell(plan, plan.cells.front());
 }
 
 TEST(SampleCell, ListsTheFirstQueriesScalingByScaling) {
   Experiment experiment = drawn_experiment("direct", 4, 8, 3000);
   experiment.metrics = metric_rows({"logit_sd", "entropy", "top_weight"});
   experiment.samples = 1030;  // across blocks
-  const Config config = config_of(experiment, 8);
-  const Cell cell = make_plan(config).cells.front();
-  const auto rows = *sample_cell(config, cell);
+  const Plan plan = plan_of(experiment, 8);
+  const Cell& cell = plan.cells.front();
+  const auto rows = *sample_cell(plan, cell);
   ASSERT_EQ(rows.size(), 3U * 1030);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t scaling = i / 1030;
     const std::size_t query = i % 1030;
-    EXPECT_EQ(rows[i].key, key_of(config, cell, experiment.scalings[scaling]));
+    EXPECT_EQ(rows[i].key, key_of(plan, cell, experiment.scalings[scaling]));
     EXPECT_EQ(rows[i].query, static_cast<std::int64_t>(query));
     ASSERT_EQ(rows[i].values.size(), 2U);  // the spread is of all logits, not of a query
     EXPECT_EQ(rows[i].values[0].first, "entropy");

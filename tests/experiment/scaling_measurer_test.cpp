@@ -81,7 +81,7 @@ Experiment experiment_of(std::int64_t keys, std::vector<Scaling> scalings) {
 TEST(ScalingMeasurer, EqualsWhatEachQueryShowsByItself) {
   for (const std::int64_t keys : {5, 1100}) {
     const Experiment experiment = experiment_of(keys, scalings_of_every_kind());
-    const Cell cell = make_plan(config_of(experiment, kSeed)).cells.front();
+    const Cell cell = plan_of(experiment, kSeed).cells.front();
     const DrawnQueries drawn = draw(experiment, cell);
     const auto values = measure_block(experiment, cell, kSeed, 0);
     const auto metrics = per_query_metrics(experiment);
@@ -114,7 +114,7 @@ TEST(ScalingMeasurer, CountsOverflowsThatASoftcapHides) {
         make_scaling("capped", nullptr, {},
                      {.multiplier = 5000, .softcap = 50, .precision = Precision::kFloat16});
     const Experiment experiment = experiment_of(keys, {capped});
-    const Cell cell = make_plan(config_of(experiment, kSeed)).cells.front();
+    const Cell cell = plan_of(experiment, kSeed).cells.front();
     const DrawnQueries drawn = draw(experiment, cell);
     const auto values = measure_block(experiment, cell, kSeed, 0);
     const auto metrics = per_query_metrics(experiment);

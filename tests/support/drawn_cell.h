@@ -46,12 +46,15 @@ inline Config config_of(const Experiment& experiment, std::uint64_t seed = 1) {
   return config;
 }
 
-inline CellTally measure_cell(const Config& config, const Cell& cell) {
+inline Plan plan_of(const Experiment& experiment, std::uint64_t seed = 1) {
+  return make_plan(config_of(experiment, seed));
+}
+
+inline CellTally measure_cell(const Plan& plan, const Cell& cell) {
   FoldTree tree;
   CellTally tally;
   for (std::int64_t block = 0; block < cell.blocks; ++block) {
-    const auto values =
-        measure_block(config.experiments[cell.experiment], cell, config.seed, block);
+    const auto values = measure_block(plan.experiment_of(cell), cell, plan.config.seed, block);
     tree.add({0, block}, moments_of(*values));
     tally.counts.add(*values);
   }
@@ -63,8 +66,9 @@ inline CellTally measure_cell(const Config& config, const Cell& cell) {
 inline std::vector<ResultRow> run_config(const Config& config) {
   std::vector<ResultRow> rows;
   ExactValues exact(config.reference);
-  for (const Cell& cell : make_plan(config).cells) {
-    const auto of_cell = estimate_cell(config, cell, measure_cell(config, cell), exact);
+  const Plan plan = make_plan(config);
+  for (const Cell& cell : plan.cells) {
+    const auto of_cell = estimate_cell(plan, cell, measure_cell(plan, cell), exact);
     rows.insert(rows.end(), of_cell.begin(), of_cell.end());
   }
   return rows;
