@@ -32,16 +32,10 @@ void replace_by_paired_interval(const Moments& moments, ContrastRow& row) {
   row.ci_high = interval.high;
 }
 
-Estimate mean_difference(const Moments& moments) {
-  const double variance = moments.count < 2 ? 0 : moments.covariance(kDifference, kDifference);
-  return {moments.mean[kDifference], std::sqrt(variance / static_cast<double>(moments.count))};
-}
-
 }  // namespace
 
-std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
-                                       const CellTally& tally) {
-  const Experiment& experiment = config.experiments[cell.experiment];
+std::vector<ContrastRow> contrast_cell(const Plan& plan, const Cell& cell, const CellTally& tally) {
+  const Experiment& experiment = plan.experiment_of(cell);
   const Scaling& baseline = experiment.scalings.front();
   const LogitPowers baseline_powers = own_powers(experiment, cell.draw, 0);
   std::vector<ContrastRow> rows;
@@ -60,7 +54,7 @@ std::vector<ContrastRow> contrast_cell(const Config& config, const Cell& cell,
         fill_contrast(logit_contrast(*metric, moments, powers, baseline_powers), has_error_bar,
                       row);
       } else {
-        fill_contrast(mean_difference(moments), has_error_bar, row);
+        fill_contrast(mean_estimate(moments, kDifference), has_error_bar, row);
         if (metric->is_fraction) replace_by_paired_interval(moments, row);
       }
     }

@@ -9,6 +9,8 @@
 namespace attnscale {
 namespace {
 
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
 void fill_reference(std::optional<double> reference, ResultRow& row) {
   row.reference = reference;
   if (row.reference && row.estimate && row.std_error) {
@@ -56,8 +58,8 @@ void fill_fraction(double fraction, ResultRow& row) {
 }
 
 void fill_distribution(const Moments& moments, const MetricCounts& counts, ResultRow& row) {
-  const double variance = moments.count < 2 ? 0 : moments.covariance(0, 0);
-  if (moments.count >= 2 && std::isfinite(variance)) row.sd = std::sqrt(variance);
+  const double variance = moments.count < 2 ? kNan : moments.covariance(0, 0);
+  if (std::isfinite(variance)) row.sd = std::sqrt(variance);
   row.min = counts.min;
   row.max = counts.max;
   const auto quantile = [&](double q) -> std::optional<double> {
@@ -74,14 +76,11 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
 
 void fill_per_query(const MetricRow& metric, const Entries& entries, const Moments& moments,
                     const MetricCounts& counts, ResultRow& row) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const double mean = moments.mean[0];
-  if (metric.is_fraction && std::isfinite(mean)) {
-    fill_fraction(mean, row);
+  const Estimate mean = mean_estimate(moments, 0);
+  if (metric.is_fraction && std::isfinite(mean.value)) {
+    fill_fraction(mean.value, row);
   } else {
-    const double variance = moments.count < 2 ? kNan : moments.covariance(0, 0);
-    const double std_error = std::sqrt(variance / static_cast<double>(moments.count));
-    fill_estimate(metric, entries, {mean, std_error}, row);
+    fill_estimate(metric, entries, mean, row);
   }
   if (row.estimate) fill_distribution(moments, counts, row);
 }

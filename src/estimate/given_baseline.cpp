@@ -133,8 +133,7 @@ struct DrawnLayers {
       return logit_statistic(metric, pool(group, LayerUnit::kLogit),
                              own_powers(experiment(), plan.cells.front().draw, s));
     }
-    const Moments mean = pool(group, LayerUnit::kQuery);
-    return {mean.mean[0], std::sqrt(mean.covariance(0, 0) / static_cast<double>(mean.count))};
+    return mean_estimate(pool(group, LayerUnit::kQuery), 0);
   }
 
   std::int64_t queries() const { return std::ssize(layers) * experiment().queries; }

@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// A function of one scaling's mean powers, and its gradient with respect to them.
+// A function of one scaling's mean powers, and its gradient with respect to them.
 struct PowerFunction {
   double value;
-  std::vector<double> gradient;  ///< of the first, second, ... power; empty where nothing varied
+  std::vector<double> gradient;  // of the first, second, ... power; empty where nothing varied
 };
 
 PowerFunction mean_function(const Moments& powers, const LogitPowers& place) {
@@ -96,16 +96,9 @@ Estimate estimate_of(const PowerFunction& function, const Moments& powers, std::
 
 }  // namespace
 
-Estimate logit_mean(const Moments& powers, std::size_t first, double centre) {
-  return estimate_of(mean_function(powers, {first, centre}), powers, first);
-}
-
-Estimate logit_sd(const Moments& powers, std::size_t first) {
-  return estimate_of(sd_function(powers, {first, 0}), powers, first);
-}
-
-Estimate logit_kurtosis(const Moments& powers, std::size_t first) {
-  return estimate_of(kurtosis_function(powers, {first, 0}), powers, first);
+Estimate mean_estimate(const Moments& moments, std::size_t column) {
+  const double variance = moments.count < 2 ? kNan : moments.covariance(column, column);
+  return {moments.mean[column], std::sqrt(variance / static_cast<double>(moments.count))};
 }
 
 Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place) {

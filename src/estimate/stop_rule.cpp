@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "estimate/interval.h"
 #include "estimate/logit_statistics.h"
@@ -24,8 +23,7 @@ Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const C
   if (metric.kind != MetricKind::kPerQuery) {
     return logit_statistic(metric, values, own_powers(experiment, cell.draw, scaling));
   }
-  if (values.count < 2) return {values.mean[0], std::numeric_limits<double>::quiet_NaN()};
-  return {values.mean[0], std::sqrt(values.covariance(0, 0) / static_cast<double>(values.count))};
+  return mean_estimate(values, 0);
 }
 
 double half_width(const PrecisionTarget& target, const Estimate& estimate, std::int64_t queries) {

@@ -52,6 +52,13 @@ TEST(Contrast, IsEveryScalingLessTheFirst) {
   }
 }
 
+TEST(Contrast, OfOneQueryHasNoError) {
+  const ContrastRow row = contrast_of_values("slope", {0.25}, {0.75});
+  EXPECT_EQ(row.estimate, 0.5);
+  EXPECT_EQ(row.std_error, std::nullopt);
+  EXPECT_EQ(row.ci_low, std::nullopt);
+}
+
 TEST(Contrast, OneScalingHasNone) {
   Experiment experiment = drawn_experiment("direct", 16, 8, 10);
   experiment.scalings.resize(1);

@@ -28,6 +28,11 @@ Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
   return moments_of(spans);
 }
 
+// Of powers about `centre`.
+Estimate estimate_of(std::string_view metric, const Moments& powers, double centre = 0) {
+  return logit_statistic(*find_metric(metric), powers, {0, centre});
+}
+
 // A tally of one cell with one scaling and one metric of these values.
 ResultRow row_of_values(const std::string& metric, const std::vector<double>& values,
                         const std::vector<double>& complements = {}) {
@@ -48,14 +53,15 @@ ResultRow row_of_values(const std::string& metric, const std::vector<double>& va
 
 TEST(LogitSd, WithOneKeyIsTheUsualOneWithDivisorNMinusOne) {
   // {1, 2, 3, 6}: variance 14/3.
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{1}, {2}, {3}, {6}}, 2), 0).value, std::sqrt(14.0 / 3));
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{-1}, {1}}, 2), 0).value, std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{1}, {2}, {3}, {6}}, 2)).value,
+                   std::sqrt(14.0 / 3));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{-1}, {1}}, 2)).value, std::sqrt(2.0));
 }
 
 TEST(LogitSd, WithManyKeysAddsTheSpreadWithinAndBetweenQueries) {
   // Means 1 and 3, each with logits one to either side: mean square 6, mean 2, and the mean's own
   // variance 2 / 2 that its square overestimates by: 6 - 4 + 1.
-  EXPECT_DOUBLE_EQ(logit_sd(powers_of({{0, 2}, {2, 4}}, 2), 0).value, std::sqrt(3.0));
+  EXPECT_DOUBLE_EQ(estimate_of("logit_sd", powers_of({{0, 2}, {2, 4}}, 2)).value, std::sqrt(3.0));
 }
 
 TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
@@ -66,28 +72,30 @@ TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
                                     {-std::sqrt(2.0), std::sqrt(2.0)},
                                     {-std::sqrt(6.0), std::sqrt(6.0)}},
                                    2);
-  const Estimate sd = logit_sd(powers, 0);
+  const Estimate sd = estimate_of("logit_sd", powers);
   EXPECT_NEAR(sd.value, std::sqrt(4 + (2.0 / 3) / 4), 1e-14);
   EXPECT_NEAR(sd.std_error, std::sqrt(8.0 / 3 / 4) / (2 * sd.value), 1e-14);
 }
 
 TEST(LogitMean, HasTheStandardErrorOfAMeanOverQueries) {
-  const Estimate mean = logit_mean(powers_of({{0, 2}, {2, 2}, {3, 3}, {6, 6}}, 2), 0, 100);
+  const Estimate mean =
+      estimate_of("logit_mean", powers_of({{0, 2}, {2, 2}, {3, 3}, {6, 6}}, 2), 100);
   EXPECT_DOUBLE_EQ(mean.value, 103);
   EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
 }
 
 // {1, -1, 2} 10^100: variance 7/3 10^200, whatever became of the fourth powers.
 TEST(LogitMean, HasItWhereHigherPowersOverflow) {
-  const Estimate mean = logit_mean(powers_of({{1e100}, {-1e100}, {2e100}}, 4), 0, 0);
+  const Estimate mean = estimate_of("logit_mean", powers_of({{1e100}, {-1e100}, {2e100}}, 4));
   EXPECT_NEAR(mean.std_error, std::sqrt(7.0 / 9) * 1e100, 1e86);
 }
 
 TEST(LogitKurtosis, IsTheFourthCentralPowerOverTheSquaredVariance) {
   // {1, 2, 3, 6}: deviations -2 -1 0 3, m2 = 14 / 4, m4 = 98 / 4.
   const double expected = 98.0 / 4 / std::pow(14.0 / 4, 2);
-  EXPECT_NEAR(logit_kurtosis(powers_of({{1}, {2}, {3}, {6}}, 4), 0).value, expected, 1e-13);
-  EXPECT_NEAR(logit_kurtosis(powers_of({{1, 2}, {3, 6}}, 4), 0).value, expected, 1e-13);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of({{1}, {2}, {3}, {6}}, 4)).value, expected,
+              1e-13);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of({{1, 2}, {3, 6}}, 4)).value, expected, 1e-13);
 }
 
 TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
@@ -123,7 +131,21 @@ TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
   }
   // n / (n - 1): the covariances are the unbiased ones.
   const auto expected = static_cast<double>(std::sqrt(squares * 5 / 4));
-  EXPECT_NEAR(logit_kurtosis(powers_of(queries, 4), 0).std_error, expected, 1e-7 * expected);
+  EXPECT_NEAR(estimate_of("logit_kurtosis", powers_of(queries, 4)).std_error, expected,
+              1e-7 * expected);
+}
+
+// {1, 2, 3, 6}: variance 14/3.
+TEST(MeanEstimate, IsAMeanWithItsStandardErrorOverQueries) {
+  const Estimate mean = mean_estimate(powers_of({{1}, {2}, {3}, {6}}, 1), 0);
+  EXPECT_DOUBLE_EQ(mean.value, 3);
+  EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
+}
+
+TEST(MeanEstimate, OfOneQueryHasNoStandardError) {
+  const Estimate mean = mean_estimate(powers_of({{5}}, 1), 0);
+  EXPECT_EQ(mean.value, 5);
+  EXPECT_TRUE(std::isnan(mean.std_error));
 }
 
 TEST(StudentReach, IsThePublishedQuantile) {
