@@ -12,7 +12,6 @@
 #include "config/values.h"
 #include "experiment/given_scores.h"
 #include "experiment/histogram.h"
-#include "experiment/scaling_measurer.h"
 
 namespace attnscale {
 namespace {

@@ -13,7 +13,6 @@
 #include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
-#include "experiment/scaling_measurer.h"
 
 namespace attnscale {
 namespace {
@@ -149,17 +148,24 @@ std::vector<std::string_view> histogram_names() {
 void read_histogram(const JsonValue& value, const Field& field, ExperimentDraft& draft) {
   expect_list(value, "metrics, \"score\" or \"logit\"");
   for (const JsonValue& item : value.items) {
-    const std::string name(read_choice(item, field));
-    if (std::ranges::find(draft.histogram, name) != draft.histogram.end()) {
+    const HistogramQuantity quantity = *find_histogram_quantity(read_choice(item, field));
+    if (std::ranges::find(draft.histogram, quantity) != draft.histogram.end()) {
       refuse(item, fmt::format("found {} a second time; each may stand once", describe(item)));
     }
-    const MetricRow* row = find_metric(name);
-    if (row != nullptr && !is_among(row, draft.metrics)) {
+    if (quantity.metric != nullptr && !is_among(quantity.metric, draft.metrics)) {
       refuse(item, fmt::format("{} is not among the metrics of this experiment; add it there",
-                               quote(name)));
+                               quote(quantity.name())));
     }
-    draft.histogram.push_back(name);
+    draft.histogram.push_back(quantity);
   }
+}
+
+std::string histogram_text(const Field&, const Experiment& experiment) {
+  std::vector<std::string> names;
+  for (const HistogramQuantity& quantity : experiment.histogram) {
+    names.push_back(quote(quantity.name()));
+  }
+  return names.empty() ? "" : list_text(names);
 }
 
 const std::vector<ExperimentRow>& rows() {
@@ -198,7 +204,7 @@ const std::vector<ExperimentRow>& rows() {
       {{"histogram", kChoiceList, kIfDrawn, "",
         "What goes to histogram.csv: score, logit, or metrics of this experiment.",
         {}, {"histogram", histogram_names}},
-       {read_histogram, write_member<&Experiment::histogram, const Experiment>}},
+       {read_histogram, histogram_text}},
       {{"samples", kInteger, kIfDrawn, "0", "How many of the first queries go to samples.csv.",
         {0, kMostQueries}}, both_ways<&Experiment::samples>},
       // After queries, scalings, metrics and samples, which it is checked against.

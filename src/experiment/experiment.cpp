@@ -13,6 +13,19 @@ bool has_running_sums(const WeightRule& rule) {
 
 }  // namespace
 
+std::string_view HistogramQuantity::name() const {
+  if (of == HistogramOf::kMetric) return metric->name;
+  return of == HistogramOf::kScores ? "score" : "logit";
+}
+
+std::optional<HistogramQuantity> find_histogram_quantity(std::string_view name) {
+  if (name == "score") return HistogramQuantity{HistogramOf::kScores};
+  if (name == "logit") return HistogramQuantity{HistogramOf::kLogits};
+  const MetricRow* const metric = find_metric(name);
+  if (metric == nullptr || metric->kind != MetricKind::kPerQuery) return std::nullopt;
+  return HistogramQuantity{HistogramOf::kMetric, metric};
+}
+
 std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {
   std::vector<const MetricRow*> metrics;
   std::ranges::copy_if(experiment.metrics, std::back_inserter(metrics),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "draw/sampler.h"
@@ -34,6 +35,22 @@ struct Given {
 inline constexpr std::array kGivenMatrices = {&Given::scores, &Given::queries, &Given::keys,
                                               &Given::values};
 
+/// What a histogram counts: all scores, all logits, or the values of a per-query metric.
+enum class HistogramOf { kScores, kLogits, kMetric };
+
+struct HistogramQuantity {
+  HistogramOf of = HistogramOf::kScores;
+  const MetricRow* metric = nullptr;  ///< of kMetric
+
+  /// "score", "logit" or the metric's name.
+  std::string_view name() const;
+
+  friend bool operator==(const HistogramQuantity&, const HistogramQuantity&) = default;
+};
+
+/// The quantity of that name, or nothing.
+std::optional<HistogramQuantity> find_histogram_quantity(std::string_view name);
+
 /// How precise a metric must be before a cell stops drawing. The error is half the width of the
 /// interval at `confidence`; exactly one of the two errors is set.
 struct PrecisionTarget {
@@ -60,8 +77,8 @@ struct Experiment {
   std::vector<Scaling> scalings;
   std::vector<const MetricRow*> metrics;  ///< for `given`, empty unless the config names some
   double saturated_above = 0.99;
-  std::vector<std::string> histogram;  ///< metric names, "score" or "logit"
-  std::int64_t samples = 0;            ///< how many first queries go to samples.csv
+  std::vector<HistogramQuantity> histogram;
+  std::int64_t samples = 0;  ///< how many first queries go to samples.csv
   std::optional<Given> given;
 
   friend bool operator==(const Experiment&, const Experiment&) = default;
@@ -96,3 +113,4 @@ bool needs_all_logits(const Experiment& experiment);
 /// Keys of a query whose logits are held at once: 8 MB for a group of the fewest queries.
 inline constexpr std::int64_t kMostKeysHeld = std::int64_t{1} << 17;
 
+}  // namespace attnscale

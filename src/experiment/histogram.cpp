@@ -57,20 +57,29 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
   return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
 }
 
+Ends ends_of(const HistogramQuantity& quantity, const Cell& cell, const Scaling& scaling) {
+  switch (quantity.of) {
+    case HistogramOf::kScores:
+      return ends_of_logits(cell.draw, {});
+    case HistogramOf::kLogits:
+      return ends_of_logits(cell.draw, scaling.rule);
+    case HistogramOf::kMetric:
+      break;
+  }
+  return ends_of_metric(*quantity.metric, cell, scaling);
+}
+
 }  // namespace
 
-HistogramBins::HistogramBins(const std::string& quantity, const Cell& cell,
+HistogramBins::HistogramBins(const HistogramQuantity& quantity, const Cell& cell,
                              const Scaling& scaling) {
-  const MetricRow* metric = find_metric(quantity);
-  const Ends ends = metric                ? ends_of_metric(*metric, cell, scaling)
-                    : quantity == "score" ? ends_of_logits(cell.draw, {})
-                                          : ends_of_logits(cell.draw, scaling.rule);
+  const Ends ends = ends_of(quantity, cell, scaling);
   for (std::size_t i = 0; i <= kHistogramBins; ++i) {
     const double share = static_cast<double>(i) / kHistogramBins;
     shown_edges_.push_back(ends.low + share * (ends.high - ends.low));
   }
   edges_ = shown_edges_;
-  if (metric && metric->axis == HistogramAxis::kLog10) {
+  if (quantity.metric && quantity.metric->axis == HistogramAxis::kLog10) {
     std::transform(edges_.begin(), edges_.end(), edges_.begin(), power_of_ten);
   }
 }
@@ -92,14 +101,16 @@ std::vector<HistogramRow> histogram_cell(const Plan& plan, const Cell& cell,
   std::vector<HistogramRow> rows;
   std::size_t place = 0;
   for (const Scaling& scaling : experiment.scalings) {
-    for (const std::string& quantity : experiment.histogram) {
+    const ResultKey key = key_of(plan, cell, scaling);
+    for (const HistogramQuantity& quantity : experiment.histogram) {
       const std::vector<std::int64_t>& of_bins = counts[place++];
       const HistogramBins bins(quantity, cell, scaling);
       const auto& edges = bins.edges();
+      const std::string name(quantity.name());
       const auto total =
           static_cast<double>(std::accumulate(of_bins.begin(), of_bins.end(), std::int64_t{0}));
       for (std::size_t i = 0; i < of_bins.size(); ++i) {
-        HistogramRow row{key_of(config, cell, scaling), quantity, {}, {}, of_bins[i], {}};
+        HistogramRow row{key, name, {}, {}, of_bins[i], {}};
         if (i > 0) row.bin_low = edges[i - 1];
         if (i <= kHistogramBins) row.bin_high = edges[i];
         if (row.bin_low && row.bin_high && *row.bin_high > *row.bin_low) {

@@ -17,10 +17,9 @@ inline constexpr std::size_t kHistogramBins = 100;
 /// axis of the quantity or of its log10, and one beyond each end.
 class HistogramBins {
  public:
-  /// `quantity` is "score", "logit" or a per-query metric. Scores and logits are binned within five
-  /// expected standard deviations of their expected value, other quantities over the range their
-  /// metric's row names.
-  HistogramBins(const std::string& quantity, const Cell& cell, const Scaling& scaling);
+  /// Scores and logits are binned within five expected standard deviations of their expected value,
+  /// metrics over the range that their row names.
+  HistogramBins(const HistogramQuantity& quantity, const Cell& cell, const Scaling& scaling);
 
   /// Adds finite values to counts[0 ... kHistogramBins + 1], whose first and last are beyond the
   /// ends.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "experiment/histogram.h"
-
 namespace attnscale {
 
 BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std::uint64_t seed)
@@ -14,6 +12,9 @@ BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std
       holds_scores_(needs_all_logits(experiment)) {
   for (const Scaling& scaling : experiment.scalings) {
     scalings_.emplace_back(experiment, cell.draw, scaling.rule);
+    for (const HistogramQuantity& quantity : experiment.histogram) {
+      bins_.emplace_back(quantity, cell, scaling);
+    }
   }
   values_.metrics.assign(scalings_.size(), std::vector<std::vector<double>>(metrics_.size()));
   values_.complements = values_.metrics;
@@ -46,7 +47,7 @@ void BlockMeasurer::start_block(std::int64_t queries) {
     }
     for (std::vector<double>& column : values_.logit_powers[s]) column.resize(size);
   }
-  values_.histograms.assign(scalings_.size() * experiment_.histogram.size(), {});
+  values_.histograms.assign(bins_.size(), {});
 }
 
 void BlockMeasurer::add_tile(const ScoreTile& tile) {
@@ -91,16 +92,16 @@ GroupColumns BlockMeasurer::columns_of(const ScoreTile& tile, std::size_t scalin
 
 // Counts the scores and logits of a tile where their histograms are asked for.
 void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
-  for (std::size_t i = 0; i < experiment_.histogram.size(); ++i) {
-    const std::string& quantity = experiment_.histogram[i];
-    if (quantity != "score" && quantity != "logit") continue;
-    const HistogramBins bins(quantity, cell_, experiment_.scalings[scaling]);
+  const auto stride = static_cast<std::size_t>(tile.stride());
+  std::size_t place = scaling * experiment_.histogram.size();
+  for (const HistogramQuantity& quantity : experiment_.histogram) {
+    const std::size_t here = place++;
+    if (quantity.of == HistogramOf::kMetric) continue;
     const std::span<const double> numbers =
-        quantity == "score" ? tile.scores : scalings_[scaling].logits();
-    const auto stride = static_cast<std::size_t>(padded(tile.queries));
+        quantity.of == HistogramOf::kScores ? tile.scores : scalings_[scaling].logits();
     for (std::size_t start = 0; start < numbers.size(); start += stride) {
-      bins.count(numbers.subspan(start, static_cast<std::size_t>(tile.queries)),
-                 values_.histograms[scaling * experiment_.histogram.size() + i]);
+      bins_[here].count(numbers.subspan(start, static_cast<std::size_t>(tile.queries)),
+                        values_.histograms[here]);
     }
   }
 }
@@ -108,14 +109,13 @@ void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
 // Counts the finished columns of metrics where their histograms are asked for.
 void BlockMeasurer::count_metrics() {
   std::size_t place = 0;
-  for (std::size_t s = 0; s < scalings_.size(); ++s) {
-    for (const std::string& quantity : experiment_.histogram) {
-      std::vector<std::int64_t>& counts = values_.histograms[place++];
-      const auto metric = std::find(metrics_.begin(), metrics_.end(), find_metric(quantity));
+  for (const std::vector<std::vector<double>>& columns : values_.metrics) {
+    for (const HistogramQuantity& quantity : experiment_.histogram) {
+      const std::size_t here = place++;
+      const auto metric = std::ranges::find(metrics_, quantity.metric);
       if (metric == metrics_.end()) continue;
       const auto column = static_cast<std::size_t>(metric - metrics_.begin());
-      HistogramBins(quantity, cell_, experiment_.scalings[s])
-          .count(values_.metrics[s][column], counts);
+      bins_[here].count(columns[column], values_.histograms[here]);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "experiment/histogram.h"
 #include "experiment/plan.h"
 #include "experiment/scaling_measurer.h"
 
@@ -54,6 +55,7 @@ class BlockMeasurer {
   std::uint64_t seed_;
   std::vector<const MetricRow*> metrics_;
   std::vector<ScalingMeasurer> scalings_;
+  std::vector<HistogramBins> bins_;  ///< scaling by scaling, as the counts are
   bool holds_scores_;
   std::vector<double> scores_;  ///< of all keys of the current group, where they are held
   std::vector<double> squared_query_norms_;

@@ -28,11 +28,10 @@ class MeasuredQueries {
     Experiment experiment = drawn_experiment("direct", 64, 8, queries);
     experiment.scalings.resize(2);
     experiment.metrics = metric_rows(kPerQuery);
-    experiment.histogram = {"top_weight", "slope", "entropy", "margin"};
-    config = config_of(experiment);
-    cell = make_plan(config).cells.front();
-    for (std::int64_t block = 0; block < cell.blocks; ++block) {
-      blocks.push_back(*measure_block(config.experiments[0], cell, config.seed, block));
+    experiment.histogram = histogram_quantities({"top_weight", "slope", "entropy", "margin"});
+    plan = plan_of(experiment);
+    for (std::int64_t block = 0; block < cell().blocks; ++block) {
+      blocks.push_back(*measure_block(experiment, cell(), plan.config.seed, block));
     }
   }
 

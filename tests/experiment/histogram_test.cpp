@@ -26,7 +26,8 @@ Scaling scaling_of(const std::string& name) {
 }
 
 HistogramBins bins_of(const std::string& quantity, const std::string& scaling = "none") {
-  return {quantity, cell_of(drawn_experiment("boost", 16, 8, 10)), scaling_of(scaling)};
+  return {find_histogram_quantity(quantity).value(), cell_of(drawn_experiment("boost", 16, 8, 10)),
+          scaling_of(scaling)};
 }
 
 std::vector<std::int64_t> count(const HistogramBins& bins, const std::vector<double>& values) {
@@ -40,6 +41,15 @@ std::size_t bin_of(const HistogramBins& bins, double value) {
   const auto counts = count(bins, {value});
   EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 1);
   return static_cast<std::size_t>(std::ranges::find(counts, 1) - counts.begin());
+}
+
+TEST(HistogramQuantity, IsFoundByItsNameAndIsNoStatisticOfAllLogits) {
+  for (const char* const name : {"score", "logit", "slope"}) {
+    EXPECT_EQ(find_histogram_quantity(name).value().name(), name);
+  }
+  EXPECT_EQ(find_histogram_quantity("slope")->metric, find_metric("slope"));
+  EXPECT_EQ(find_histogram_quantity("logit_sd"), std::nullopt);
+  EXPECT_EQ(find_histogram_quantity("scores"), std::nullopt);
 }
 
 TEST(HistogramBins, AreAHundredEqualOnesOverTheRangeOfTheirQuantity) {
@@ -73,7 +83,8 @@ TEST(HistogramBins, AreAHundredEqualOnesOverTheRangeOfTheirQuantity) {
 TEST(HistogramBins, AreCentredOnTheExpectedScore) {
   Experiment experiment = drawn_experiment("boost", 16, 8, 10);
   experiment.entries = {normal_entries(1, 1)};  // mean 16, variance 16 * 3
-  const auto edges = HistogramBins("logit", cell_of(experiment), *find_scaling("div_d")).edges();
+  const HistogramBins bins({HistogramOf::kLogits}, cell_of(experiment), *find_scaling("div_d"));
+  const auto edges = bins.edges();
   EXPECT_NEAR(edges.front(), 1 - 5 * std::sqrt(48.0) / 16, 1e-14);
   EXPECT_NEAR(edges.back(), 1 + 5 * std::sqrt(48.0) / 16, 1e-14);
 }
@@ -120,7 +131,7 @@ std::vector<HistogramRow> rows_of(const Experiment& experiment) {
 TEST(HistogramCell, DensitiesAreSharesOfAllValuesPerUnit) {
   Experiment experiment = drawn_experiment("direct", 4, 8, 3000);
   experiment.scalings.resize(2);
-  experiment.histogram = {"top_weight", "score"};
+  experiment.histogram = histogram_quantities({"top_weight", "score"});
   std::map<std::pair<std::string, std::string>, std::pair<double, std::int64_t>> totals;
   for (const HistogramRow& row : rows_of(experiment)) {
     auto& [share, values] = totals[{row.key.scaling, row.metric}];
@@ -144,7 +155,7 @@ TEST(HistogramCell, DensitiesAreSharesOfAllValuesPerUnit) {
 TEST(HistogramCell, ListsEveryBinBetweenTheEndsInOrder) {
   Experiment experiment = drawn_experiment("direct", 64, 4, 500);
   experiment.scalings.resize(1);
-  experiment.histogram = {"top_weight"};
+  experiment.histogram = histogram_quantities({"top_weight"});
   const auto rows = rows_of(experiment);
   ASSERT_EQ(rows.size(), kHistogramBins);  // no weight is beyond 0 or 1
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -158,8 +169,8 @@ TEST(HistogramCell, ListsEveryBinBetweenTheEndsInOrder) {
 TEST(HistogramCell, HasNoDensityWhereThereAreNoValues) {
   Experiment experiment = drawn_experiment("direct", 64, 4, 500);
   experiment.scalings.resize(1);
-  experiment.histogram = {"top_weight"};
-  const Config config = config_of(experiment);
+  experiment.histogram = histogram_quantities({"top_weight"});
+  const Plan plan = plan_of(experiment);
   const std::vector<std::int64_t> nothing(kHistogramBins + 2);
   for (const HistogramRow& row : histogram_cell(plan, plan.cells.front(), {nothing})) {
     EXPECT_EQ(row.density, std::nullopt);

@@ -138,7 +138,7 @@ TEST(MeasureBlock, IsAFunctionOfSeedCellAndBlock) {
 TEST(BlockMeasurer, RemembersNothingOfTheBlocksBefore) {
   Experiment experiment = drawn_experiment("direct", 6, 5, 2050);
   experiment.metrics = metric_rows({"logit_sd", "top_weight", "jacobian_norm"});
-  experiment.histogram = {"logit", "top_weight"};
+  experiment.histogram = histogram_quantities({"logit", "top_weight"});
   const Cell cell = cell_of(experiment);
   BlockMeasurer measurer(experiment, cell, kSeed);
   for (const std::int64_t block : {0, 2, 1}) {  // the last one, of 2 queries, in between
@@ -167,7 +167,7 @@ Experiment experiment_of_every_rule(std::string_view sampler) {
   }
   experiment.metrics.clear();
   for (const MetricRow& row : metric_table()) experiment.metrics.push_back(&row);
-  experiment.histogram = {"logit", "slope"};
+  experiment.histogram = histogram_quantities({"logit", "slope"});
   return experiment;
 }
 
@@ -189,7 +189,7 @@ TEST(MeasureBlock, IsTheSameBytesOnEveryInstructionSetUnderEveryRule) {
 
 TEST(MeasureBlock, CountsEveryScoreOnceAndNoPadding) {
   Experiment experiment = drawn_experiment("boost", 4, 3, 13);
-  experiment.histogram = {"score", "top_weight", "logit"};
+  experiment.histogram = histogram_quantities({"score", "top_weight", "logit"});
   const auto values = measure_block(experiment, cell_of(experiment), kSeed, 0);
   const auto total = [&](std::size_t place) {
     std::int64_t sum = 0;

@@ -20,6 +20,15 @@ inline std::vector<const MetricRow*> metric_rows(const std::vector<std::string_v
   return rows;
 }
 
+inline std::vector<HistogramQuantity> histogram_quantities(
+    const std::vector<std::string_view>& names) {
+  std::vector<HistogramQuantity> quantities;
+  for (const std::string_view name : names) {
+    quantities.push_back(find_histogram_quantity(name).value());
+  }
+  return quantities;
+}
+
 /// Standard normal entries, scalings none, div_sqrt_d and div_d, metrics logit_sd and top_weight.
 inline Experiment drawn_experiment(std::string_view sampler, std::int64_t d, std::int64_t keys,
                                    std::int64_t queries) {

@@ -43,7 +43,8 @@ inline Config small_config(std::int64_t queries, const SamplerRow& sampler = kCh
   experiment.sampler = &sampler;
   experiment.scalings = {*find_scaling("none"), *find_scaling("div_sqrt_d")};
   experiment.metrics = {find_metric("logit_sd"), find_metric("top_weight"), find_metric("slope")};
-  experiment.histogram = {"logit", "top_weight"};
+  experiment.histogram = {*find_histogram_quantity("logit"),
+                          *find_histogram_quantity("top_weight")};
   Config config;
   config.name = "small_run";
   config.seed = 7;
