@@ -1,6 +1,6 @@
 """The committed schema and the corpus of configs agree.
 
-The C++ test config_schema_test reads the same corpus with the tool, and checks that
+The C++ test config/schema_test reads the same corpus with the tool, and checks that
 configs/schema.json is what the tool prints; together they show that tool and schema accept and
 refuse the same configs, but for the rules draft-07 cannot express (beyond_schema.jsonl, where
 `description` says the rule).

@@ -151,64 +151,6 @@ TEST(ConfigErrors, NameWrongNumbersOfAnExperiment) {
   });
 }
 
-TEST(ConfigErrors, SayWhatALawNeeds) {
-  const std::string at = "/experiments/0/entries";
-  expect_refused({
-      {experiment(R"({"d": 4, "entries": @"student_t"})"),
-       at,
-       {"needs a number; write {\"law\": \"student_t\", \"nu\": ...}"}},
-      {experiment(R"({"d": 4, "entries": @"outlier"})"),
-       at,
-       {"write {\"law\": \"outlier\", \"p\": ..., \"outlier_sd\": ...}"}},
-      {experiment(R"({"d": 4, "entries": @{"law": "student_t"}})"),
-       at,
-       {"needs the key \"nu\"", "degrees of freedom"}},
-      {experiment(R"({"d": 4, "entries": {"law": "student_t", "nu": @2}})"),
-       at + "/nu",
-       {"found 2", "a number above 2", "the spread is infinite", "write more than 2, such as 2.1"}},
-      {experiment(R"({"d": 4, "entries": {"law": "sparse", "p": @0}})"),
-       at + "/p",
-       {"above 0 and at most 1"}},
-      {experiment(R"({"d": 4, "entries": {"law": "laplace", @"nu": 5}})"),
-       at + "/nu",
-       {"unknown key \"nu\""}},
-      {experiment(R"({"d": 4, "entries": @{"keys": "normal"}})"),
-       at,
-       {"\"queries\" is missing", "{\"queries\": \"rademacher\", \"keys\": \"normal\"}"}},
-      {experiment(R"({"d": 4, "entries": {"queries": "normal", "keys": "normal", "sd": @2}})"),
-       at + "/sd",
-       {"does not go with \"queries\" and \"keys\"", "write it inside them"}},
-      {experiment(R"({"d": 4, "entries": {"queries": {"law": "student_t", "nu": @1},
-                                          "keys": "normal"}})"),
-       at + "/queries/nu",
-       {"above 2"}},
-      {experiment(R"({"d": 4, "entries": {"queries": {@"name": "x"}, "keys": "normal"}})"),
-       at + "/queries/name",
-       {"unknown key \"name\""}},
-  });
-}
-
-TEST(ConfigErrors, SayHowManyKeysCanBeAligned) {
-  const std::string at = "/experiments/0/entries";
-  expect_refused({
-      {experiment(R"({"d": 4, "keys": [2, 8], "entries": @{"alignment": 0.5, "aligned_keys": 3}})"),
-       at,
-       {"3 aligned keys, but a query has only 2 keys"}},
-      {experiment(R"({"d": 4, "entries": {"alignment": @-1.01}})"),
-       at + "/alignment",
-       {"a number from -1 to 1"}},
-      {experiment(R"({"d": 4, "keys": 8, "entries": {"aligned_keys": @0}})"),
-       at + "/aligned_keys",
-       {"an integer from 1"}},
-      {experiment(R"({"d": 4, "keys": 8, "metrics": [@"aligned_top"]})"),
-       "/experiments/0/metrics/0",
-       {"needs to know which keys are aligned", "{\"alignment\": 0.3, \"aligned_keys\": 1}"}},
-      {experiment(R"({"given": {"scores": [[1, 2]]}, "metrics": [@"aligned_weight"]})"),
-       "/experiments/0/metrics/0",
-       {"does not go with \"given\""}},
-  });
-}
-
 TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
   const std::string at = "/experiments/0/";
   expect_refused({
@@ -269,46 +211,6 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
       {experiment("{\"d\": 4}, {\"d\": 4, \"name\": @\"experiment_1\"}"),
        "/experiments/1/name",
        {"names must differ"}},
-  });
-}
-
-TEST(ConfigErrors, NameWhatIsWrongWithGivenNumbers) {
-  const std::string at = "/experiments/0/given";
-  expect_refused({
-      {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"d\": @4}"),
-       "/experiments/0/d",
-       {"does not go with \"given\""}},
-      {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"samples\": @4}"),
-       "/experiments/0/samples",
-       {"\"given\""}},
-      {experiment("@{\"given\": {\"scores\": [[1, 2]]}}"),
-       "/experiments/0",
-       {"div_sqrt_d", "\"d\" inside \"given\""}},
-      {experiment("{\"given\": @{}}"), at, {"either \"scores\"", "not a mixture"}},
-      {experiment("{\"given\": @{\"queries\": [[1]], \"keys\": [[1]], \"d\": 1}}"),
-       at,
-       {"not a mixture"}},
-      {experiment("{\"given\": @{\"queries\": [[1]]}}"), at, {"\"keys\" is missing"}},
-      {experiment("{\"given\": {\"scores\": [[1, @\"2\"]]}}"),
-       at + "/scores/0/1",
-       {"found \"2\"", "a number"}},
-      {experiment("{\"given\": {\"scores\": [@1]}}"),
-       at + "/scores/0",
-       {"found 1", "a list of numbers"}},
-      {experiment("{\"given\": {\"scores\": [[1], @[]]}}"), at + "/scores/1", {"an empty list"}},
-      {experiment("{\"given\": {\"queries\": [[1, 2], @[1]], \"keys\": [[1, 2]]}}"),
-       at + "/queries/1",
-       {"a row of 1", "expected 2"}},
-      {experiment("{\"given\": {\"queries\": [[1, 2]], \"keys\": [[1, 2], @[1, 2, 3]]}}"),
-       at + "/keys/1",
-       {"a row of 3", "expected 2"}},
-      {experiment("{\"given\": {\"queries\": [[1]], \"keys\": [[1]], \"values\": @[[1], [2]]}}"),
-       at + "/values",
-       {"found 2 rows", "1"}},
-      {experiment(
-           "{\"given\": {\"queries\": [[1]], \"keys\": [[1], [2]], \"values\": [[1], @[2, 3]]}}"),
-       at + "/values/1",
-       {"a row of 2"}},
   });
 }
 

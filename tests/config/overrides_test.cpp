@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/overrides.h"
 #include "config/user_error.h"
 
 namespace attnscale {

@@ -1,15 +1,19 @@
 // The key `scalings` of a config: what its objects come to, how they are written back, and what is
 // said where they are wrong.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
 
 #include "config/config.h"
+#include "support/read_experiment.h"
 #include "support/refused_configs.h"
 
 namespace attnscale {
 namespace {
+
+using ::testing::ElementsAre;
 
 std::vector<Scaling> read_scalings(const std::string& list) {
   return parse_config(experiment(R"({"d": 64, "scalings": [)" + list + "]}"), "scalings.json")
@@ -21,7 +25,7 @@ ScalingRule read_rule(const std::string& object) {
   return read_scalings(object).front().rule;
 }
 
-TEST(ConfigScalings, ReadEveryKeyOfAnObject) {
+TEST(ScalingObject, ReadEveryKeyOfAnObject) {
   EXPECT_EQ(read_rule(R"({"name": "x", "multiplier": 2, "d_power": -0.5, "d": 144,
                           "log_keys": true, "log_keys_base": 512, "softcap": 50, "norm": "rms",
                           "gain": [0.5, 3], "normaliser": {"sink": -1}, "precision": "float16",
@@ -41,13 +45,35 @@ TEST(ConfigScalings, ReadEveryKeyOfAnObject) {
                                      .max_shift = MaxShift::kNone}}));
 }
 
-TEST(ConfigScalings, OneGainIsForQueriesAndKeys) {
+TEST(ScalingObject, OneGainIsForQueriesAndKeys) {
   const ScalingRule rule = read_rule(R"({"name": "x", "gain": 0.25})");
   EXPECT_EQ(rule.query_gain, 0.25);
   EXPECT_EQ(rule.key_gain, 0.25);
 }
 
-TEST(ConfigScalings, APresetMayBeSweptAndChanged) {
+TEST(ScalingObject, SweepsOneNumberOfAScalingUnderOneName) {
+  const Experiment experiment = read_one(
+      R"({"d": 4, "scalings": [{"name": "x", "d_power": {"from": 0, "to": -0.5, "step": -0.25}}]})");
+  const auto expected = [](double power) {
+    return make_scaling("x", nullptr, {}, {.d_power = power}, power);
+  };
+  EXPECT_THAT(experiment.scalings, ElementsAre(expected(0), expected(-0.25), expected(-0.5)));
+}
+
+TEST(ScalingObject, StartsAScalingFromANamedOne) {
+  const Experiment experiment = read_one(R"({"d": 4, "scalings": [{"like": "div_d"},
+      {"name": "x", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]}]})");
+  ASSERT_EQ(experiment.scalings.size(), 3U);
+  EXPECT_EQ(experiment.scalings[0], *find_scaling("div_d"));
+  for (const auto& [place, power] : {std::pair{1, 0.0}, std::pair{2, -0.25}}) {
+    const Scaling& scaling = experiment.scalings[static_cast<std::size_t>(place)];
+    EXPECT_EQ(scaling.name, "x");
+    EXPECT_EQ(scaling.value, power);
+    EXPECT_EQ(scaling.rule, (ScalingRule{.multiplier = 3, .d_power = -0.5 + power}));
+  }
+}
+
+TEST(ScalingObject, APresetMayBeSweptAndChanged) {
   const auto scalings = read_scalings(
       R"({"name": "warm", "preset": "llama4", "position": [0, 8191], "softcap": 30})");
   ASSERT_EQ(scalings.size(), 2U);
@@ -57,7 +83,7 @@ TEST(ConfigScalings, APresetMayBeSweptAndChanged) {
   EXPECT_GT(scalings[1].rule.multiplier, 1.06);
 }
 
-TEST(ConfigScalings, OfEveryValidConfigAreWrittenAsTheyWereRead) {
+TEST(ScalingObject, OfEveryValidConfigAreWrittenAsTheyWereRead) {
   std::ifstream file(std::string(ATTNSCALE_SOURCE_DIR) + "/tests/config_corpus/valid.jsonl");
   int count = 0;
   for (std::string line; std::getline(file, line); ++count) {
@@ -71,7 +97,14 @@ TEST(ConfigScalings, OfEveryValidConfigAreWrittenAsTheyWereRead) {
   EXPECT_GT(count, 40);
 }
 
-TEST(ConfigScalings, SayWhatToWriteInstead) {
+TEST(ScalingObject, TwoGainsAreNotTakenForTheSweepOfAnEqualNumber) {
+  const std::string text = experiment(
+      R"({"d": 64, "scalings": [{"name": "x", "gain": [5, 2], "normaliser": {"sink": [5]}}]})");
+  const Config config = parse_config(text, "test.json").config;
+  EXPECT_EQ(parse_config(to_json_text(config), "resolved.json").config, config);
+}
+
+TEST(ScalingObject, SayWhatToWriteInstead) {
   const auto scaling = [](const std::string& item) {
     return experiment(R"({"d": 64, "scalings": [)" + item + "]}");
   };
@@ -127,14 +160,14 @@ TEST(ConfigScalings, SayWhatToWriteInstead) {
   });
 }
 
-TEST(ConfigScalings, SayWhichSamplerHasTheNorms) {
+TEST(ScalingObject, SayWhichSamplerHasTheNorms) {
   expect_refused({{experiment(R"({"d": 64, "scalings": @["none", "gemma4"], "entries":
                                   {"law": "normal", "mean": 1, "alignment": 0.5}})"),
                    "/experiments/0/scalings",
                    {R"("gemma4" has a norm)", "vectors", "samplers that can: boost"}}});
 }
 
-TEST(ConfigScalings, SayHowManyKeysCanBeHeld) {
+TEST(ScalingObject, SayHowManyKeysCanBeHeld) {
   expect_refused({{experiment(R"({"d": 64, "sampler": "direct", "keys": @[8, 200000],
                                   "scalings": [{"preset": "sigmoid", "bias": 0}]})"),
                    "/experiments/0/keys",
