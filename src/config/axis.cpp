@@ -37,7 +37,7 @@ const std::vector<Row<Range>>& rows() {
   static const std::vector<Row<Range>> table = {
       {{"from", kNumber, kRequired, "", "First value.", kAny},
        read_only<&Range::from>},
-      {{"to", kNumber, kRequired, "", "No value lies behind this one.", kAny},
+      {{"to", kNumber, kRequired, "", "No value lies beyond this one.", kAny},
        read_only<&Range::to>},
       {{"times", kNumber, kOptional, "", "Each value is the one before times this.",
         {1, kAnyNumber, Ends::kLeastExcluded}},
@@ -85,8 +85,8 @@ std::vector<double> step_values(const JsonValue& value, const Range& range) {
 /// Each value the one before times `times`.
 std::vector<double> times_values(const JsonValue& value, const Range& range) {
   if (range.from <= 0 || range.to < range.from) {
-    refuse(value, fmt::format("found a range from {} to {}; with \"times\" it must begin above 0 "
-                              "and not end below its beginning",
+    refuse(value, fmt::format("found a range from {} to {}; with \"times\" it must start above 0 "
+                              "and must not end below its start",
                               number_text(range.from), number_text(range.to)));
   }
   std::vector<double> values;
@@ -101,7 +101,7 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
   Range range;
   read_object(value, rows(), range);
   if (range.times.has_value() == range.step.has_value()) {
-    refuse(value, fmt::format("a range {}; expected exactly one of them, such as {}",
+    refuse(value, fmt::format("found a range {}; expected exactly one of them, such as {}",
                               range.step ? R"(with both "times" and "step")"
                                          : R"(without "times" or "step")",
                               R"({"from": 4, "to": 1024, "times": 4} or )"
@@ -114,7 +114,7 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
     if (whole) expect_integer(member.value);
   }
   if (whole && range.to < range.from) {
-    refuse(value, fmt::format("found a range from {} to {}; it must not end below its beginning",
+    refuse(value, fmt::format("found a range from {} to {}; it must not end below its start",
                               number_text(range.from), number_text(range.to)));
   }
   return range.step ? step_values(value, range) : times_values(value, range);
@@ -136,7 +136,7 @@ NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds) {
     const double number = read_number(item, bounds);
     if (std::ranges::find(axis.values, number) != axis.values.end()) {
       refuse(item,
-             fmt::format("found {} a second time; each value may stand once", describe(item)));
+             fmt::format("found {} a second time; each value may appear once", describe(item)));
     }
     axis.values.push_back(number);
   }
@@ -165,7 +165,7 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
     if (!axes[i].swept) continue;
     if (swept) {
       refuse(object,
-             "two numbers of one object are lists or ranges; only one may be, write several "
+             "two numbers of one object are lists or ranges, but only one may be; write several "
              "objects instead");
     }
     swept = i;
@@ -181,7 +181,7 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
 }
 
 void refuse_second(const JsonValue& value, std::string_view noun, const std::string& name) {
-  refuse(value, fmt::format("a second {} with the name {}; names must differ", noun, quote(name)));
+  refuse(value, fmt::format("a second {} of the name {}; names must differ", noun, quote(name)));
 }
 
 }  // namespace attnscale

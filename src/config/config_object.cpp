@@ -76,10 +76,10 @@ const std::vector<ConfigRow>& rows() {
         "Where the random numbers start: the same seed draws the same numbers.",
         {0, static_cast<double>(kLargestSeed)}}, both_ways<&Config::seed>},
       {{"sampler", kChoice, kOptional, "",
-        "How scores are drawn, for experiments that do not say it themselves.",
+        "How scores are drawn in experiments that do not choose a sampler themselves.",
         {}, {"sampler", row_names<sampler_table>}}, read_only<&ConfigDraft::sampler>},
       {{"reference", kChoice, kOptional, R"("auto")",
-        "Exact values beside the estimates where theory knows them.",
+        "Whether exact values are given beside the estimates where theory has them.",
         {}, {"reference", listed_names<kReferenceNames>}}, both_ways<&Config::reference>},
       {{"experiments", kOwn, kRequired, "", "What is drawn and measured."},
        {read_experiments, write_experiments, experiments_shape}},
@@ -97,7 +97,7 @@ Config read_config(const JsonValue& document, std::vector<std::string>& warnings
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);
   if (cells > kMostCells) {
     refuse(*document.find("experiments"),
-           fmt::format("the sweep has {} cells (laws x d x keys); allowed are {}",
+           fmt::format("the sweep has {} cells (laws x d x keys); at most {} are allowed",
                        number_text(cells), number_text(kMostCells)));
   }
   warnings = std::move(draft.warnings);

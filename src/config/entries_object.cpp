@@ -108,9 +108,9 @@ const std::vector<Row<EntriesDraft>>& rows() {
        read_only<&EntriesDraft::name>},
       {kMean, read_only<&EntriesDraft::mean>},
       {kSd, read_only<&EntriesDraft::sd>},
-      {{"queries", kOwn, kOptional, "", "Law of the queries' entries, where the keys have another.",
+      {{"queries", kOwn, kOptional, "", "Law of the queries' entries, if the keys have another.",
         {}, kLaws}, {read_side<&EntriesDraft::queries>, nullptr, side_shape}},
-      {{"keys", kOwn, kOptional, "", "Law of the keys' entries, where the queries have another.",
+      {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.",
         {}, kLaws}, {read_side<&EntriesDraft::keys>, nullptr, side_shape}},
       {{"alignment", kNumberAxis, kOptional, "0",
         "Correlation of each key entry with the query's: the mean score is d times this, times "
@@ -129,14 +129,14 @@ void check_sides(const JsonValue& value, const EntriesDraft& read) {
   if (!read.queries && !read.keys) return;
   for (const std::string_view side : {"queries", "keys"}) {
     if (value.find(side) != nullptr) continue;
-    refuse(value, fmt::format("the key {} is missing: where one side has a law of its own, say "
+    refuse(value, fmt::format("the key {} is missing: if one side has a law of its own, write "
                               "both, such as {}",
                               quote(side), R"({"queries": "rademacher", "keys": "normal"})"));
   }
   for (const std::string_view key : names_of(law_rows())) {
     const JsonValue* said = value.find(key);
     if (said == nullptr) continue;
-    refuse(*said, fmt::format("{} does not go with \"queries\" and \"keys\", which have laws of "
+    refuse(*said, fmt::format("{} cannot be used with \"queries\" and \"keys\", which have laws of "
                               "their own; write it inside them",
                               quote(key)));
   }

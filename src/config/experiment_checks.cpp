@@ -47,7 +47,7 @@ void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
   for (const Entries& entries : experiment.entries) {
     if (entries.aligned_keys.value_or(0) <= fewest) continue;
     refuse(said_or_whole(value, "entries"),
-           fmt::format("{} aligned keys, but a query has only {} {}; ask for at most as many, or "
+           fmt::format("{} aligned keys, but a query has only {} {}; ask for at most that many, or "
                        "for more \"keys\"",
                        *entries.aligned_keys, fewest, fewest == 1 ? "key" : "keys"));
   }
@@ -89,7 +89,7 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
   for (const Entries& entries : experiment.entries) {
     if (can_give_norms(*experiment.sampler, entries)) continue;
     refuse(said_or_whole(value, "scalings"),
-           fmt::format("the scaling {} has a norm, and the sampler {} cannot give the norms of {}; "
+           fmt::format("the scaling {} needs norms, and the sampler {} cannot give those of {}; "
                        "samplers that can: {}",
                        quote(normalised->name), quote(experiment.sampler->name),
                        describe_entries(entries), able_samplers(can_give_norms, entries)));
@@ -122,7 +122,7 @@ void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
   if (!at_one_key || idle.empty()) return;
   warnings.push_back(warning_at(
       said_or_whole(value, "metrics"),
-      fmt::format("with one key the weight is always 1, so these metrics say nothing at keys 1: "
+      fmt::format("with one key the weight is always 1, so these metrics mean nothing at keys 1: "
                   "{}; ask for 2 keys or more, or leave them out",
                   join(idle))));
 }
@@ -153,7 +153,7 @@ void check_file_size(const JsonValue& value, std::string_view file, double lines
   constexpr double kMostBytes = 1024.0 * 1024 * 1024;
   const double bytes = lines * (kBytesOfKey + kBytesOfNumber * numbers);
   if (lines <= kMostLines && bytes <= kMostBytes) return;
-  refuse(value, fmt::format("{} would get {} lines, about {} bytes; allowed are {} lines and {} "
+  refuse(value, fmt::format("{} would have {} lines, about {} bytes; at most {} lines and {} "
                             "bytes",
                             file, number_text(lines), number_text(bytes), number_text(kMostLines),
                             number_text(kMostBytes)));

@@ -40,7 +40,7 @@ bool is_among(const MetricRow* metric, const std::vector<const MetricRow*>& metr
 
 void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) {
   if (experiment.given) {
-    refuse(metric, fmt::format("the metric {} does not go with \"given\", whose keys are not "
+    refuse(metric, fmt::format("the metric {} cannot be used with \"given\", whose keys are not "
                                "aligned; remove it",
                                quote(metric.text)));
   }
@@ -87,7 +87,7 @@ void read_metrics(const JsonValue& value, const Field& field, Experiment& experi
     const MetricRow* row = find_metric(read_choice(item, field));
     if (is_among(row, experiment.metrics)) {
       refuse(item,
-             fmt::format("found {} a second time; each metric may stand once", describe(item)));
+             fmt::format("found {} a second time; each metric may appear once", describe(item)));
     }
     if (row->needs == MetricNeeds::kAlignedKeys) expect_aligned_keys(item, experiment);
     experiment.metrics.push_back(row);
@@ -112,10 +112,10 @@ void read_histogram(const JsonValue& value, const Field& field, Experiment& expe
   for (const JsonValue& item : value.items) {
     const HistogramQuantity quantity = *find_histogram_quantity(read_choice(item, field));
     if (std::ranges::find(experiment.histogram, quantity) != experiment.histogram.end()) {
-      refuse(item, fmt::format("found {} a second time; each may stand once", describe(item)));
+      refuse(item, fmt::format("found {} a second time; each may appear once", describe(item)));
     }
     if (quantity.metric != nullptr && !is_among(quantity.metric, experiment.metrics)) {
-      refuse(item, fmt::format("{} is not among the metrics of this experiment; add it there",
+      refuse(item, fmt::format("{} is not one of the metrics of this experiment; add it to them",
                                quote(quantity.name())));
     }
     experiment.histogram.push_back(quantity);
@@ -143,7 +143,7 @@ const std::vector<ExperimentRow>& rows() {
        both_ways<&Experiment::given, given_shape>},
       // Before d, keys and entries, whose limits are the sampler's.
       {{"sampler", kChoice, kIfDrawn, "",
-        "How scores are drawn; by default as the whole config says.",
+        "How scores are drawn; by default as for the whole config.",
         {}, {"sampler", row_names<sampler_table>}}, both_ways<&Experiment::sampler>},
       {{"d", kIntegerAxis, kRequiredIfDrawn, "",
         "Head size: how many numbers one query and one key hold.",
@@ -172,7 +172,7 @@ const std::vector<ExperimentRow>& rows() {
         {0, kMostQueries}}, both_ways<&Experiment::samples>},
       // After queries, scalings, metrics and samples, which it is checked against.
       {{"stop", kOwn, kIfDrawn, "",
-        "How precise is enough: a cell stops there, and after so many queries at the latest."},
+        "How precise is enough: a cell stops there, or after `queries` queries at the latest."},
        both_ways<&Experiment::stop, stop_shape>},
   };
   // clang-format on

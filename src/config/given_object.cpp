@@ -27,7 +27,7 @@ const std::vector<GivenRow>& rows() {
   static const std::vector<GivenRow> table = {
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
        both_ways<&Given::scores, matrix_shape>},
-      {{"d", kInteger, kOptional, "", "Head size behind the scores, where a scaling needs it.",
+      {{"d", kInteger, kOptional, "", "Head size of the given scores, if a scaling needs it.",
         {1, kLargestD}}, both_ways<&Given::d>},
       {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
        both_ways<&Given::queries, matrix_shape>},
@@ -39,7 +39,7 @@ const std::vector<GivenRow>& rows() {
         "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
        both_ways<&Given::causal>},
       {{"weights", kBoolean, kOptional, "",
-        "Whether weights and outputs are written; by default only where no number is in a file."},
+        "Whether weights and outputs are written; by default only if no matrix is a file."},
        both_ways<&Given::weights>},
       {{"baseline", kBoolean, kOptional, "false",
         "Measures random queries and keys too, normal entries of mean 0 and spread 1: "
@@ -108,15 +108,15 @@ void check_causal(const JsonValue& value, const Given& given) {
     for (std::int64_t query = 0; query < query_count(given); ++query) {
       if (given.scores.columns(query) == given.scores.columns(0)) continue;
       refuse(causal,
-             "rows of scores that differ in length do not go with \"causal\": they hold "
-             "what each query sees already; write \"causal\": false");
+             "scores whose rows differ in length cannot be used with \"causal\": a row already "
+             "holds only what its query sees; write \"causal\": false");
     }
   }
   const std::int64_t keys = most_visible_keys(given);
   const std::int64_t queries = query_count(given);
   if (keys < queries) {
     refuse(causal, fmt::format("found {} keys for {} queries; with \"causal\" expected at least as "
-                               "many keys as queries, the last query seeing all",
+                               "many keys as queries, as the last query sees all",
                                keys, queries));
   }
 }
@@ -145,9 +145,10 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
   for (const Scaling& scaling : experiment.scalings) {
     if (!needs_norms(scaling.rule)) continue;
     refuse(said_or_whole(value, "scalings"),
-           fmt::format("the scaling {} norms queries and keys, which scores do not tell; write "
-                       "\"queries\" and \"keys\" inside \"given\" instead of \"scores\"",
-                       quote(scaling.name)));
+           fmt::format(
+               "the scaling {} normalises queries and keys, which scores alone do not show; write "
+               "\"queries\" and \"keys\" inside \"given\" instead of \"scores\"",
+               quote(scaling.name)));
   }
 }
 
@@ -163,7 +164,7 @@ void check_baseline(const JsonValue& given_value, const Experiment& experiment) 
   const auto d = size_of(given);
   if (!d) {
     refuse(baseline,
-           "random scores need to know d; write \"d\" beside the scores, such as "
+           "a baseline needs to know d; write \"d\" beside the scores, such as "
            "{\"scores\": ..., \"d\": 64, \"baseline\": true}");
   }
   if (*d > most_baseline_d() || most_visible_keys(given) > most_baseline_keys()) {
@@ -196,12 +197,13 @@ void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experi
   const Given& given = *experiment.given;
   if (given.weights) return;
   if (experiment.metrics.empty()) {
-    warnings.push_back(warning_at(given_value,
-                                  "nothing is written of these numbers; name \"metrics\" beside "
-                                  "\"given\", or write \"weights\": true inside it"));
+    warnings.push_back(
+        warning_at(given_value,
+                   "nothing is written about these numbers; write \"metrics\" beside "
+                   "\"given\", or write \"weights\": true inside it"));
   } else if (!given.values.empty()) {
     warnings.push_back(warning_at(given_value,
-                                  "the values are checked, but outputs are written only with "
+                                  "the values are checked, but outputs are only written with "
                                   "\"weights\": true"));
   }
 }

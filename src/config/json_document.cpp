@@ -55,8 +55,8 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
                                     [&](const JsonMember& member) { return member.name == name; });
     if (first != object.members.end()) {
       refuse(place, child_pointer(object.pointer, name),
-             fmt::format("duplicate key {}, said before at line {}; keep one of them", quote(name),
-                         first->place.line));
+             fmt::format("duplicate key {}, which line {} has already; keep one of them",
+                         quote(name), first->place.line));
     }
     object.members.push_back({name, place, {}});
     expectation_ = JsonExpectation::kColon;
@@ -84,7 +84,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
     std::string text = to_text(place_here()) + ": " + message;
     if (!open_.empty()) {
       const JsonValue& open = *open_.back();
-      text += fmt::format(" (inside the {} that begins at line {}, column {})",
+      text += fmt::format(" (in the {} that starts at line {}, column {})",
                           open.kind == JsonKind::kObject ? "object" : "list", open.place.line,
                           open.place.column);
     }
@@ -115,7 +115,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
       fail("found " + std::string(token_) +
            (kind == JsonKind::kNumber
                 ? ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6"
-                : "; expected a value (texts stand in double quotes)"));
+                : "; expected a value (texts are written in double quotes)"));
     }
     JsonValue& value = new_value();
     value.kind = kind;
@@ -147,7 +147,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool open(JsonKind kind) {
     if (open_.size() >= kMaxDepth) {
       walker_.skip_separators();
-      fail("more than " + std::to_string(kMaxDepth) + " lists and objects inside each other");
+      fail("more than " + std::to_string(kMaxDepth) + " lists and objects inside one another");
     }
     open_.push_back(&add(kind));
     expectation_ =
@@ -197,7 +197,7 @@ JsonValue* JsonValue::find(std::string_view name) {
 JsonValue read_json(std::string_view text, const JsonSource& source) {
   DocumentBuilder builder(text, source);
   if (text.starts_with("\xEF\xBB\xBF")) {
-    builder.fail("the file begins with a byte order mark; save it as UTF-8 without one");
+    builder.fail("the file starts with a byte order mark; save it as UTF-8 without one");
   }
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
     builder.fail("the file is UTF-16; save it as UTF-8");

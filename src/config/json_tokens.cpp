@@ -32,7 +32,7 @@ std::string name_of_character(char c) {
 /// In the order of JsonExpectation.
 constexpr std::array<const char*, 7> kExpectations = {
     "a value",      "a name in double quotes or }",
-    "a value or ]", "a colon behind the name",
+    "a value or ]", "a colon after the name",
     "a comma or }", "a comma or ]",
     "nothing more"};
 static_assert(kExpectations.size() == 1 + static_cast<std::size_t>(JsonExpectation::kEndOfText));
@@ -79,7 +79,7 @@ std::string explain_string(TokenWalker& walker) {
 /// The walker stands on the first thing that does not fit.
 std::string explain_token(TokenWalker& walker, const std::string& expected) {
   const char c = walker.peek();
-  if (c == '\'') return "a single quote; JSON texts stand in double quotes";
+  if (c == '\'') return "a single quote; write JSON texts in double quotes";
   if (c == '/')
     return walker.peek(1) == '*' ? "a comment is not closed; */ is missing" : "a stray /";
   if (!is_word_character(c)) return "found " + name_of_character(c) + "; expected " + expected;
@@ -171,7 +171,7 @@ std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectatio
   if (expectation == JsonExpectation::kColon && begins_value)
     return "a colon is missing before this";
   if (expectation == JsonExpectation::kEndOfText) {
-    return "found " + name_of_character(c) + " behind the end of the JSON value";
+    return "found " + name_of_character(c) + " after the end of the JSON value";
   }
   return c == '"' ? explain_string(walker) : explain_token(walker, expected);
 }

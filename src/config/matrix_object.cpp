@@ -58,8 +58,8 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
     read_json(quote(text), {"path"});
   } catch (const JsonSyntaxError&) {
     refuse(value,
-           "the bytes of the file's absolute path are not UTF-8, and so cannot stand in "
-           "config.json; move or rename its folder");
+           "the absolute path of the file is not valid UTF-8, so it cannot be written to "
+           "config.json; move the file or rename its folder");
   }
   return text;
 }
@@ -67,7 +67,7 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
 GivenFile open_given_file(const JsonValue& value, const std::string& name) {
   if (name.empty()) refuse_found(value, "the name of a .npy or .csv file");
   if (name.find('\0') != std::string::npos) {
-    refuse(value, "found a name with the character \\u0000; no file has one");
+    refuse(value, "found a name with the character \\u0000, which no file name has");
   }
   const bool from_command_line = value.place.line == 0;
   const fs::path path = value.place.source->folder / name;
@@ -89,7 +89,7 @@ GivenFile read_matrix_file(const JsonValue& value) {
   const JsonValue* sha256 = value.find("sha256");
   if (sha256 != nullptr && said.sha256 != file.sha256) {
     refuse(*sha256,
-           fmt::format("{} has the SHA-256 {}; expected {}: the file is not the one this config "
+           fmt::format("{} has the SHA-256 {}; expected {}: it is not the file that this config "
                        "was written for; bring that one back, or write the path alone to use the "
                        "file as it is",
                        file.path, file.sha256, said.sha256));

@@ -25,9 +25,10 @@ const JsonValue* find_value(const JsonValue& object, const Field& field, JsonVal
   const bool is_given = object.find("given") != nullptr;
   if (is_given && is_refused_beside_given(field)) {
     if (value == nullptr) return nullptr;
-    refuse(*value, fmt::format("{} does not go with \"given\", whose numbers are not drawn; remove "
-                               "one of them",
-                               quote(field.name)));
+    refuse(*value,
+           fmt::format("{} cannot be used with \"given\", whose numbers are not drawn; remove "
+                       "one of them",
+                       quote(field.name)));
   }
   if (value != nullptr) return value;
   if (field.use == FieldUse::kRequired || field.use == FieldUse::kRequiredIfDrawn) {

@@ -31,7 +31,7 @@ JsonValue text_of(const Override& override) {
   try {
     return read_json(quote(override.value), source_of(override));
   } catch (const JsonSyntaxError&) {
-    refuse_path(override, "its bytes are not UTF-8; write the text in UTF-8");
+    refuse_path(override, "it is not valid UTF-8; write it in UTF-8");
   }
 }
 
@@ -92,23 +92,23 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
     if (parent->kind == JsonKind::kArray) {
       child = find_item(*parent, token);
       if (child == nullptr) {
-        refuse_path(override, fmt::format("nothing stands at {}; items are counted from 0, and the "
-                                          "list has {}",
-                                          place(), parent->items.size()));
+        refuse_path(override,
+                    fmt::format("there is nothing at {}; items are counted from 0, and the "
+                                "list has {}",
+                                place(), parent->items.size()));
       }
     } else if (parent->kind == JsonKind::kObject) {
       if (last) return set_member(*parent, token, value);
       child = parent->find(token);
     }
     if (child == nullptr && parent->kind != JsonKind::kObject) {
-      refuse_path(override,
-                  fmt::format("at {0} stands {1}, which holds no {2}; set the whole of {0} to an "
-                              "object that has it",
-                              parent->pointer, describe(*parent), quote(token)));
+      refuse_path(override, fmt::format("{0} is {1}, which has no {2}; set the whole of {0} to an "
+                                        "object that has it",
+                                        parent->pointer, describe(*parent), quote(token)));
     }
     if (child == nullptr) {
-      refuse_path(override, fmt::format("nothing stands at {}; a path may add a key, but not an "
-                                        "object or list around it",
+      refuse_path(override, fmt::format("there is nothing at {}; a path may add a key, but not the "
+                                        "object or list that holds it",
                                         place()));
     }
     if (last) {
@@ -149,7 +149,7 @@ void set_in_drawn_experiments(JsonValue& document, const Override& override,
     any = true;
   }
   if (!any) {
-    refuse_path(override, "no experiment draws anything; use EXPERIMENT." + override.path);
+    refuse_path(override, "no experiment is drawn; use EXPERIMENT." + override.path);
   }
 }
 

@@ -54,7 +54,7 @@ void read_gain(const JsonValue& value, const Field& field, ScalingDraft& draft) 
   if (is_list && value.items.front().kind != JsonKind::kArray) {
     if (value.items.size() != 2) {
       refuse_found(value,
-                   "one number for queries and keys, two numbers [of queries, of keys], a range, "
+                   "one number for queries and keys, two numbers [for queries, for keys], a range, "
                    "or several such as [[0.25], [0.5], [1]]");
     }
     const double query_gain = read_number(value.items[0], bounds);
@@ -150,13 +150,13 @@ const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows() {
   // clang-format off
   static const std::vector<Row<ScalingDraft, ScalingText>> table = {
       {{"name", kName, kOptional, "",
-        "Name in the column scaling; may be left out beside like or preset as they are."},
+        "Name in the column scaling; not needed if like or preset is taken as it is."},
        {read_member<&ScalingDraft::name>, nullptr, name_shape}},
       {{"like", kChoice, kOptional, "",
         "The named scaling to start from; by default the score itself.",
         {}, {"scaling", row_names<scaling_table>}}, {read_start}},
       {{"preset", kChoice, kOptional, "",
-        "The same as like, for those that are models' and papers'.",
+        "The same as like, for scalings of models and papers.",
         {}, {"preset", row_names<scaling_table>}}, {read_start}},
       {{"multiplier", kNumberAxis, kOptional, "", "Multiplies the logit.",
         {-kLargest, kLargest}},
@@ -170,7 +170,7 @@ const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows() {
         "Multiplies the logit by the logarithm of the number of keys."},
        kWord<&ScalingChanges::log_keys>},
       {{"log_keys_base", kNumberAxis, kOptional, "",
-        "Base of that logarithm; e where not said.",
+        "Base of that logarithm; e by default.",
         {1, kLargestSize, Ends::kLeastExcluded}}, kNumberOf<&ScalingChanges::log_keys_base>},
       {{"softcap", kNumberAxis, kOptional, "",
         "Bends the logit x to softcap tanh(x / softcap), after all factors.",
@@ -181,8 +181,8 @@ const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows() {
         "cosine by the length.",
         {}, {"norm", listed_names<kNormNames>}}, kWord<&ScalingChanges::norm>},
       {{"gain", kOwn, kOptional, "",
-        "Multiplies queries and keys after their norm: one number for each of both, or [of "
-        "queries, of keys]; several are [[a], [b]].",
+        "Multiplies queries and keys after their norm: one number for both, or [for queries, for "
+        "keys]; a list of several is [[a], [b]].",
         {0, kLargest, Ends::kLeastExcluded,
          "for logits of the other sign write a negative multiplier"}},
        {read_gain, write_gain, gain_shape}},
@@ -195,7 +195,7 @@ const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows() {
         {}, {"precision", listed_names<kPrecisionNames>}}, kWord<&ScalingChanges::precision>},
       {{"scale_order", kChoice, kOptional, "",
         "Whether the factor acts before the product of query and key or after it (the default), "
-        "where the score itself must be a number of the precision.",
+        "where the score itself must be a number of that precision.",
         {}, {"order", listed_names<kScaleOrderNames>}}, kWord<&ScalingChanges::scale_order>},
       {{"subtract_max", kBoolean, kOptional, "",
         "Whether the largest logit is subtracted before exponentials are taken; true by default."},

@@ -21,7 +21,7 @@ const ScalingRow* start_of(const JsonValue& value) {
     const JsonValue* said = value.find(key);
     if (said == nullptr) continue;
     if (draft.like != nullptr) {
-      refuse(*said, "both \"like\" and \"preset\"; expected one of them to start from");
+      refuse(*said, "found both \"like\" and \"preset\"; expected one of them");
     }
     read_start(*said, field_named(scaling_rows(), key), draft);
   }
@@ -31,13 +31,13 @@ const ScalingRow* start_of(const JsonValue& value) {
 std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
   if (read.name) {
     if (find_scaling_row(*read.name) == nullptr) return *read.name;
-    refuse(*value.find("name"), fmt::format("{0} is the name of a scaling the tool knows; choose "
+    refuse(*value.find("name"), fmt::format("{0} is the name of a built-in scaling; choose "
                                             "another name, or write {{\"like\": {0}}}",
                                             quote(*read.name)));
   }
-  if (read.like == nullptr) refuse(value, "a scaling of your own needs a \"name\"");
+  if (read.like == nullptr) refuse(value, "a new scaling needs a \"name\"");
   if (value.members.size() == 1 + read.like->parameters.size()) return std::string(read.like->name);
-  refuse(value, fmt::format("what changes {0} needs a \"name\" of its own; write {{\"name\": "
+  refuse(value, fmt::format("a change of {0} needs a \"name\" of its own; write {{\"name\": "
                             "\"my_{1}\", \"like\": {0}, ...}}",
                             quote(read.like->name), read.like->name));
 }
@@ -46,24 +46,24 @@ std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
 void expect_within(const JsonValue& value, std::string_view key, double number) {
   const NumberBounds bounds = bounds_of(field_named(scaling_rows(), key));
   if (number >= bounds.range.least && number <= bounds.range.most) return;
-  refuse(value, fmt::format("the {} comes to {}; expected {}", key, number_text(number),
-                            describe_bounds(bounds)));
+  refuse(value, fmt::format("with the scaling it starts from, the {} is {}; expected {}", key,
+                            number_text(number), describe_bounds(bounds)));
 }
 
 /// What says something only beside something else.
 void expect_no_idle_key(const JsonValue& value, const ScalingRule& rule) {
   const JsonValue* base = value.find("log_keys_base");
   if (base != nullptr && !rule.log_keys) {
-    refuse(*base, "\"log_keys_base\" says nothing without \"log_keys\": true; add it");
+    refuse(*base, "\"log_keys_base\" has no effect without \"log_keys\": true; add it");
   }
   const JsonValue* d = value.find("d");
   if (d != nullptr && rule.d_power == 0) {
-    refuse(*d, "\"d\" says nothing without a power of it; add \"d_power\", such as -0.5");
+    refuse(*d, "\"d\" has no effect without a power of it; add \"d_power\", such as -0.5");
   }
   const JsonValue* shift = value.find("subtract_max");
   if (shift != nullptr && rule.weights.normaliser.kind == NormaliserKind::kSigmoid) {
     refuse(*shift,
-           "\"subtract_max\" says nothing of a sigmoid, which subtracts nothing; leave it out");
+           "\"subtract_max\" has no effect on a sigmoid, which subtracts nothing; leave it out");
   }
   if (rule.weights.precision != Precision::kFloat64) return;
   for (const std::string_view key : {"scale_order", "subtract_max"}) {

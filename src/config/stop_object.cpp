@@ -26,10 +26,10 @@ const std::vector<StopRow>& rows() {
         "The metric that must be precise, one of the experiment's.",
         {}, {"metric", row_names<metric_table>}}, both_ways<&PrecisionTarget::metric>},
       {{"relative_error", kNumber, kOptional, "",
-        "Half the width of its interval is to be at most this part of the estimate.",
+        "Half the width of its interval must be at most this fraction of the estimate.",
         {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::relative_error>},
       {{"absolute_error", kNumber, kOptional, "",
-        "Half the width of its interval is to be at most this.",
+        "Half the width of its interval must be at most this.",
         {0, kAnyNumber, Ends::kLeastExcluded}}, both_ways<&PrecisionTarget::absolute_error>},
       {{"confidence", kNumber, kOptional, "0.95", "Confidence of that interval.",
         {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::confidence>},
@@ -37,7 +37,7 @@ const std::vector<StopRow>& rows() {
         "The scaling under which it must be precise; by default all of the experiment's."},
        both_ways<&PrecisionTarget::scaling>},
       {{"min_queries", kInteger, kOptional, "",
-        "A cell never stops with fewer queries; by default 1000, or all where there are fewer.",
+        "A cell never stops with fewer queries; by default 1000, or all if there are fewer.",
         {2, kMostQueries}}, both_ways<&PrecisionTarget::min_queries>},
   };
   // clang-format on
@@ -46,7 +46,7 @@ const std::vector<StopRow>& rows() {
 
 void check_errors(const JsonValue& stop, const PrecisionTarget& target) {
   if (target.relative_error.has_value() != target.absolute_error.has_value()) return;
-  refuse(stop, fmt::format(R"({} "absolute_error"; expected exactly one of them, such as {})",
+  refuse(stop, fmt::format(R"(found {} "absolute_error"; expected exactly one of them, such as {})",
                            target.relative_error ? R"(both "relative_error" and)"
                                                  : R"(neither "relative_error" nor)",
                            R"({"metric": "top_weight", "relative_error": 0.001})"));
@@ -57,7 +57,7 @@ void check_what_is_measured(const JsonValue& stop, const Experiment& experiment)
   const auto& metrics = experiment.metrics;
   if (std::ranges::find(metrics, target.metric) == metrics.end()) {
     refuse(*stop.find("metric"),
-           fmt::format("{} is not among the metrics of this experiment; add it there",
+           fmt::format("{} is not one of the metrics of this experiment; add it to them",
                        quote(target.metric->name)));
   }
   if (!target.scaling) return;
@@ -90,10 +90,11 @@ void check_stop(const JsonValue& value, const Experiment& experiment) {
                        experiment.queries));
   }
   if (experiment.samples > target.min_queries) {
-    refuse(*value.find("samples"),
-           fmt::format("found {}; with \"stop\" expected at most its \"min_queries\", {}, as a "
-                       "cell may stop there",
-                       experiment.samples, target.min_queries));
+    refuse(
+        *value.find("samples"),
+        fmt::format("found {}; with \"stop\" expected at most its \"min_queries\", {}, because a "
+                    "cell may stop there",
+                    experiment.samples, target.min_queries));
   }
 }
 

@@ -31,7 +31,7 @@ NOT_JSON = [
     ('{"seed": @01}', "", "not a JSON number"),
     ('{"seed": @NaN}', "", "NaN"),
     ('{"name": @"a}', "", "not closed"),
-    ('{"name": "a"} @x', "", "behind the end"),
+    ('{"name": "a"} @x', "", "after the end"),
     ('{"name": "a" @/* b}', "", "comment is not closed"),
 ]
 AT_THE_TOP = [

@@ -240,7 +240,7 @@ class GivenFilesTest(CommandLineTest):
         self.refuse("run", config, "--out", "run",
                     says=["another run", "/experiments/0/given/", "sha256"])
         self.refuse("run", "run/config.json", "--out", "second",
-                    says=["q.npy has the SHA-256", "not the one this config was written for"])
+                    says=["q.npy has the SHA-256", "not the file that this config was written for"])
         self.assertFalse((self.folder / "second").exists())
         answer = self.attnscale("verify", "run")
         self.assertEqual(answer.returncode, 5)
@@ -344,18 +344,18 @@ class GivenFilesTest(CommandLineTest):
     def test_values_that_nothing_is_written_of_are_told(self):
         self.save(*layer(seed=16))
         answer = self.succeed("run", self.write_config(given(FILES)), "--out", "a")
-        self.assertIn("nothing is written of these numbers", answer.stderr)
+        self.assertIn("nothing is written about these numbers", answer.stderr)
         config = self.write_config(given(FILES, metrics=["top_weight"]))
         answer = self.succeed("run", config, "--out", "b")
-        self.assertIn("outputs are written only with \"weights\": true", answer.stderr)
+        self.assertIn("outputs are only written with \"weights\": true", answer.stderr)
 
     def test_weights_beyond_the_cap_are_refused_with_their_size(self):
         rows = np.zeros((3000, 1), dtype="<f2")
         self.save(rows, rows, rows)
         config = self.write_config(given({**FILES, "weights": True}))
         self.refuse("run", config, "--out", "big",
-                    says=["/experiments/0/given/weights", "weights.csv would get 9000000 lines",
-                          "about 1440000000 bytes; allowed are"])
+                    says=["/experiments/0/given/weights", "weights.csv would have 9000000 lines",
+                          "about 1440000000 bytes; at most"])
         self.assertFalse((self.folder / "big").exists())
 
 

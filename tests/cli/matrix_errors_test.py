@@ -197,11 +197,11 @@ class MatrixErrorsTest(CommandLineTest):
                 file.write(content)
         answer = self.attnscale("run", "config.json", cwd=folder, text=False)
         self.assertEqual(answer.returncode, 2)
-        self.assertIn(b"absolute path are not UTF-8", answer.stderr)
+        self.assertIn(b"absolute path of the file is not valid UTF-8", answer.stderr)
 
     def test_scores_do_not_tell_norms(self):
         self.check({"scores": [[1, 2]], "d": 4},
-                   ["/experiments/0/scalings: ", 'the scaling "cosine" norms queries and keys'],
+                   ["/experiments/0/scalings: ", 'the scaling "cosine" normalises queries and keys'],
                    scalings=[{"name": "cosine", "norm": "cosine"}])
 
     def test_a_baseline_of_scores_needs_d(self):

@@ -106,7 +106,7 @@ class Stop(CommandLineTest):
     def test_mistakes_are_told_with_what_to_write_instead(self):
         for stop, part in [
                 ({"metric": "top_weight"}, "exactly one of them"),
-                ({"metric": "slope", "relative_error": 0.1}, "not among the metrics"),
+                ({"metric": "slope", "relative_error": 0.1}, "not one of the metrics"),
                 ({"metric": "top_weight", "relative_error": 0.1, "scaling": "nome"},
                  'did you mean "none"'),
                 ({"metric": "top_weight", "relative_error": 0.1, "min_queries": 1e9},

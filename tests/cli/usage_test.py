@@ -155,7 +155,7 @@ class UsageTest(CommandLineTest):
 
     def test_a_place_that_is_not_there_is_named_as_it_was_written(self):
         answer = self.refuse("run", TRY_THIS, "--set", "/experiments/0/d/~2=1")
-        self.assertIn("nothing stands at /experiments/0/d/~2", answer)
+        self.assertIn("there is nothing at /experiments/0/d/~2", answer)
 
     def test_a_config_may_come_through_a_pipe_but_must_end(self):
         text = TRY_THIS.read_text(encoding="utf-8")

@@ -45,8 +45,8 @@ TEST(ConfigErrors, NameTheFirstThingThatIsNotJson) {
       {"{\"name\": \"a@\tb\"}", "", {"control character", "0x09"}},
       {"{\"name\": @\"\xff\"}", "", {"not valid UTF-8"}},
       {"{\"name\": @\"\\ud800\"}", "", {"\\u pair"}},
-      {"{\"name\": [1@}", "", {"found }; expected a comma or ]", "list that begins"}},
-      {"{\"name\": \"a\"} @x", "", {"behind the end"}},
+      {"{\"name\": [1@}", "", {"found }; expected a comma or ]", "list that starts"}},
+      {"{\"name\": \"a\"} @x", "", {"after the end"}},
       {"{\"name\": \"a\" @/* b}", "", {"comment is not closed"}},
       {"@\xEF\xBB\xBF{}", "", {"byte order mark", "UTF-8 without"}},
       {"@\xFF\xFE{", "", {"UTF-16"}},
@@ -147,7 +147,7 @@ TEST(ConfigErrors, NameWrongNumbersOfAnExperiment) {
        {"at most the number of queries, 10"}},
       {experiment("{\"d\": 4, \"queries\": 1e9, \"samples\": @1e9}"),
        at + "samples",
-       {"3000000000 lines", "bytes", "allowed are 10000000"}},
+       {"3000000000 lines", "bytes", "at most 10000000 lines"}},
   });
 }
 
@@ -207,7 +207,7 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
        {"queries of the law \"normal\"", "keys of the law \"laplace\"", "vectors, boost"}},
       {experiment("{\"d\": 4, \"metrics\": [\"slope\"], \"histogram\": [@\"entropy\"]}"),
        at + "histogram/0",
-       {"not among the metrics"}},
+       {"not one of the metrics"}},
       {experiment("{\"d\": 4}, {\"d\": 4, \"name\": @\"experiment_1\"}"),
        "/experiments/1/name",
        {"names must differ"}},

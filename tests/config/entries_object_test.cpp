@@ -69,7 +69,7 @@ TEST(EntriesObject, SayWhatALawNeeds) {
        {"\"queries\" is missing", "{\"queries\": \"rademacher\", \"keys\": \"normal\"}"}},
       {experiment(R"({"d": 4, "entries": {"queries": "normal", "keys": "normal", "sd": @2}})"),
        at + "/sd",
-       {"does not go with \"queries\" and \"keys\"", "write it inside them"}},
+       {"cannot be used with \"queries\" and \"keys\"", "write it inside them"}},
       {experiment(R"({"d": 4, "entries": {"queries": {"law": "student_t", "nu": @1},
                                           "keys": "normal"}})"),
        at + "/queries/nu",
@@ -97,7 +97,7 @@ TEST(EntriesObject, SayHowManyKeysCanBeAligned) {
        {"needs to know which keys are aligned", "{\"alignment\": 0.3, \"aligned_keys\": 1}"}},
       {experiment(R"({"given": {"scores": [[1, 2]]}, "metrics": [@"aligned_weight"]})"),
        "/experiments/0/metrics/0",
-       {"does not go with \"given\""}},
+       {"cannot be used with \"given\""}},
   });
 }
 

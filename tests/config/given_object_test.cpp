@@ -48,7 +48,7 @@ TEST(GivenObject, NameWhatIsWrongWithGivenNumbers) {
   expect_refused({
       {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"d\": @4}"),
        "/experiments/0/d",
-       {"does not go with \"given\""}},
+       {"cannot be used with \"given\""}},
       {experiment("{\"given\": {\"scores\": [[1, 2]]}, \"samples\": @4}"),
        "/experiments/0/samples",
        {"\"given\""}},

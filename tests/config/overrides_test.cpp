@@ -56,19 +56,19 @@ TEST(Override, FollowsAJsonPointer) {
   EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores.rows[0][1], 7);
 }
 
-TEST(Override, SaysWhatStandsWhereNoKeyCanBeAdded) {
+TEST(Override, SaysWhatIsWhereNoKeyCanBeAdded) {
   EXPECT_THAT(refusal("/experiments/0/d/from=3"),
-              AllOf(HasSubstr("at /experiments/0/d stands 4, which holds no \"from\""),
+              AllOf(HasSubstr("/experiments/0/d is 4, which has no \"from\""),
                     HasSubstr("set the whole of /experiments/0/d to an object that has it")));
 }
 
 TEST(Override, MayAddAKeyButNoParent) {
   EXPECT_EQ(with({"/experiments/1/samples=9"}).experiments[1].samples, 9);
   EXPECT_THAT(refusal("/experiments/1/given/d=9"),
-              HasSubstr("nothing stands at /experiments/1/given"));
+              HasSubstr("there is nothing at /experiments/1/given"));
   EXPECT_THAT(refusal("/experiments/3=9"), HasSubstr("the list has 3"));
-  EXPECT_THAT(refusal("/experiments/00/d=9"), HasSubstr("nothing stands at /experiments/00"));
-  EXPECT_THAT(refusal("/name/x=9"), HasSubstr("at /name stands \"a\""));
+  EXPECT_THAT(refusal("/experiments/00/d=9"), HasSubstr("there is nothing at /experiments/00"));
+  EXPECT_THAT(refusal("/name/x=9"), HasSubstr("/name is \"a\""));
 }
 
 TEST(Override, SetsATopLevelKey) {

@@ -132,7 +132,7 @@ TEST(ScalingObject, SayWhatToWriteInstead) {
        {R"(needs a "name" of its own)", R"("my_gemma2_27b")"}},
       {scaling(R"({"name": @"gemma4", "multiplier": 2})"),
        at + "/name",
-       {"the tool knows", R"({"like": "gemma4"})"}},
+       {"built-in", R"({"like": "gemma4"})"}},
       {scaling(R"(@"qk_clip")"), at, {"in training", "multiplier"}},
       {scaling(R"(@"QK-clip")"), at, {"in training"}},
       {scaling(R"({"name": "x", "like": @"sigma_reparam"})"), at + "/like", {"in training"}},
@@ -153,7 +153,7 @@ TEST(ScalingObject, SayWhatToWriteInstead) {
       {scaling(R"({"name": "x", "precision": "float16", "normaliser": {"sigmoid": 0},
                    "subtract_max": @false})"),
        at + "/subtract_max",
-       {"of a sigmoid"}},
+       {"on a sigmoid"}},
       {scaling(R"({"name": "x", "subtract_max": @false})"),
        at + "/subtract_max",
        {"emulated precisions", R"("precision")"}},
@@ -164,7 +164,7 @@ TEST(ScalingObject, SayWhichSamplerHasTheNorms) {
   expect_refused({{experiment(R"({"d": 64, "scalings": @["none", "gemma4"], "entries":
                                   {"law": "normal", "mean": 1, "alignment": 0.5}})"),
                    "/experiments/0/scalings",
-                   {R"("gemma4" has a norm)", "vectors", "samplers that can: boost"}}});
+                   {R"("gemma4" needs norms)", "vectors", "samplers that can: boost"}}});
 }
 
 TEST(ScalingObject, SayHowManyKeysCanBeHeld) {
