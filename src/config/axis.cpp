@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t kMostValues = 10'000;
 
-/// Room for rounding when a range decides whether its last value still is within `to`.
+// Room for rounding when a range decides whether its last value still is within `to`.
 constexpr double kSlack = 1e-9;
 
-/// {"from": ..., "to": ..., "times": ...} or with "step".
+// {"from": ..., "to": ..., "times": ...} or with "step".
 struct Range {
   double from = 0;
   double to = 0;
@@ -54,8 +54,8 @@ const std::vector<Row<Range>>& rows() {
          fmt::format("more than {0} values; a list or range may hold at most {0}", kMostValues));
 }
 
-/// The number that was meant by a sum of decimals such as -1 + 6 * 0.1, of which `size` is the
-/// largest: -0.4, where binary arithmetic has an error in the last digits. Whole numbers are exact.
+// The number that was meant by a sum of decimals such as -1 + 6 * 0.1, of which `size` is the
+// largest: -0.4, where binary arithmetic has an error in the last digits. Whole numbers are exact.
 double without_rounding(double sum, double size) {
   constexpr int kDigits = 15;
   if (sum == std::floor(sum)) return sum;
@@ -65,7 +65,7 @@ double without_rounding(double sum, double size) {
   return sum;
 }
 
-/// from + i * step, so that no rounding adds up.
+// from + i * step, so that no rounding adds up.
 std::vector<double> step_values(const JsonValue& value, const Range& range) {
   const double step = *range.step;
   if (step == 0 || (range.to - range.from) / step < 0) {
@@ -82,7 +82,7 @@ std::vector<double> step_values(const JsonValue& value, const Range& range) {
   return values;
 }
 
-/// Each value the one before times `times`.
+// Each value the one before times `times`.
 std::vector<double> times_values(const JsonValue& value, const Range& range) {
   if (range.from <= 0 || range.to < range.from) {
     refuse(value, fmt::format("found a range from {} to {}; with \"times\" it must start above 0 "

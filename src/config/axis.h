@@ -15,7 +15,7 @@
 
 namespace attnscale {
 
-/// One number of the config, or several where it is a list or range.
+/// One number of the config, or several if it is a list or range.
 struct NumberAxis {
   std::vector<double> values;
   bool swept = false;  ///< written as a list or range
@@ -33,7 +33,7 @@ std::vector<std::int64_t> whole_values(const NumberAxis& axis);
 /// The keywords of JSON Schema for a range.
 std::string range_schema();
 
-/// One number of each axis, and the one of them that is swept, where one is.
+/// One number of each axis, and the one of them that is swept, if any.
 struct SweepPoint {
   std::vector<double> numbers;
   std::optional<double> swept;
@@ -47,7 +47,7 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
 [[noreturn]] void refuse_second(const JsonValue& value, std::string_view noun,
                                 const std::string& name);
 
-/// The same where one of `earlier` has this name.
+/// The same if one of `earlier` has this name.
 template <typename Named>
 void refuse_repeated_name(const JsonValue& value, const std::vector<Named>& earlier,
                           const std::string& name, std::string_view noun) {
@@ -66,7 +66,7 @@ class SweptNumbers {
   const std::vector<Named>& group() const { return group_; }
   const Named& first() const { return group_.front(); }
 
-  /// The values of the sweep where this is the number that is swept, else nothing.
+  /// The values of the sweep if this is the number that is swept, else nothing.
   template <typename Get>
   std::vector<double> swept_values(Get get) {
     const auto is_swept = [&](const Named& one) { return one.value && *one.value == get(one); };

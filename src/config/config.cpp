@@ -13,9 +13,10 @@
 namespace attnscale {
 namespace {
 
-/// Far beyond any config; a data file given by mistake should not fill the memory.
+// Far beyond any config; a data file given by mistake should not fill the memory.
 constexpr std::size_t kLargestFile = std::size_t{256} << 20;
-/// The same for pipes and terminals (/dev/stdin, <(...)), which tell no size and may never end.
+// The same for pipes and terminals (/dev/stdin, <(...)), which have no known size and may never
+// end.
 constexpr std::size_t kLargestPipe = std::size_t{16} << 20;
 
 std::string read_file(const std::string& file) {

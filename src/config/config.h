@@ -13,7 +13,7 @@
 
 namespace attnscale {
 
-/// A config as read: the resolved value, and what is worth telling about it.
+/// A config as read: the resolved value, and what its user should know.
 struct LoadedConfig {
   Config config;
   std::vector<std::string> warnings;  ///< such as softmax metrics at keys 1
@@ -24,7 +24,7 @@ struct LoadedConfig {
 LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides = {});
 
 /// The same from text; `source` names it in messages, and the relative paths in it begin at
-/// `folder`, the working directory where it is empty.
+/// `folder`, the working directory if that is empty.
 LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::vector<Override>& overrides = {},
                           const std::filesystem::path& folder = {});

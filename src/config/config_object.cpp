@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 2> kReferenceNames = {"auto",
                                                              "off"};  // as the enum has them
 static_assert(static_cast<std::size_t>(ReferenceMode::kOff) == 1);
 
-/// A config in the making, and the sampler of experiments that name none.
+// A config in the making, and the sampler of experiments that name none.
 struct ConfigDraft : Config {
   const SamplerRow* sampler = &sampler_table().front();
   std::vector<std::string> warnings;

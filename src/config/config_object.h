@@ -15,8 +15,8 @@ struct JsonValue;
 inline constexpr std::int64_t kLargestSeed =
     (std::int64_t{1} << 53) - 1;  // exact in every JSON reader
 
-/// Reads and checks the whole config. Adds what is allowed but worth telling to `warnings`. Throws
-/// UserError.
+/// Reads and checks the whole config. Adds to `warnings` what is allowed but probably not meant.
+/// Throws UserError.
 Config read_config(const JsonValue& document, std::vector<std::string>& warnings);
 
 std::vector<std::string_view> config_keys();

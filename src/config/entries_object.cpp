@@ -14,7 +14,7 @@
 namespace attnscale {
 namespace {
 
-/// A law of one side, or of both, in the making.
+// A law of one side or both, in the making.
 struct LawDraft {
   const LawRow* row = nullptr;
   NumberAxis mean;
@@ -22,13 +22,13 @@ struct LawDraft {
   std::vector<NumberAxis> parameters;
 };
 
-/// An entries object in the making; the law is of both sides, unless each has one of its own.
+// An entries object in the making; the law is of both sides, unless each has one of its own.
 struct EntriesDraft : LawDraft {
   std::optional<std::string> name;
   std::optional<LawDraft> queries;
   std::optional<LawDraft> keys;
   NumberAxis alignment;
-  NumberAxis aligned_keys;  ///< empty where it is not said
+  NumberAxis aligned_keys;  // empty if it is not given
 };
 
 // The three keys of a law, which have the parameters of the law beside them; each stays two lines.
@@ -56,7 +56,7 @@ std::string name_of(const LawRow* row) {
   return "the law " + quote(row->name);
 }
 
-/// Reads an object that names a law, of both sides or of one, with the law's own numbers.
+// Reads an object that names a law, of both sides or of one, with the law's own numbers.
 template <typename Draft>
 Draft read_law_object(const JsonValue& value, const std::vector<Row<Draft>>& rows) {
   // The law comes first: it decides which other keys there are.
@@ -69,7 +69,7 @@ Draft read_law_object(const JsonValue& value, const std::vector<Row<Draft>>& row
   return draft;
 }
 
-/// A law that needs no number, by its name.
+// A law that needs no number, by its name.
 const LawRow* read_law_name(const JsonValue& value, const Field& field) {
   const LawRow* row = find_law(read_choice(value, field));
   expect_no_parameters(value, name_of(row), "law", parameters_of(row));
@@ -80,7 +80,7 @@ NumberAxis fixed(double number) {
   return {{number}, false};
 }
 
-/// The law of one side.
+// The law of one side.
 template <std::optional<LawDraft> EntriesDraft::*side>
 void read_side(const JsonValue& value, const Field& field, EntriesDraft& draft) {
   const bool is_object = value.kind == JsonKind::kObject;
@@ -88,7 +88,7 @@ void read_side(const JsonValue& value, const Field& field, EntriesDraft& draft) 
                           : LawDraft{read_law_name(value, field), fixed(0), fixed(1), {}};
 }
 
-/// Laws by name alone: those without parameters.
+// Laws by name alone: those without parameters.
 std::string law_names_schema() {
   return schema_of(plain_names_shape(law_table()));
 }
@@ -124,7 +124,7 @@ const std::vector<Row<EntriesDraft>>& rows() {
   return table;
 }
 
-/// Where one side has a law of its own, the other has too, and there is no law of both.
+// If one side has a law of its own, so has the other, and there is no law for both.
 void check_sides(const JsonValue& value, const EntriesDraft& read) {
   if (!read.queries && !read.keys) return;
   for (const std::string_view side : {"queries", "keys"}) {
@@ -148,7 +148,7 @@ void add_axes(const LawDraft& law, std::vector<NumberAxis>& axes) {
   axes.insert(axes.end(), law.parameters.begin(), law.parameters.end());
 }
 
-/// The law with the numbers at `next`, in the order of add_axes; moves `next` past them.
+// The law with the numbers at `next`, in the order of add_axes; moves `next` past them.
 Law take_law(const LawDraft& draft, std::vector<double>::const_iterator& next) {
   Law law{draft.row, {}, next[0], next[1]};
   next += 2;
@@ -193,7 +193,7 @@ void read_one_into(const JsonValue& value, const Field& field, std::vector<Entri
 
 using EntriesText = SweptNumbers<Entries>;
 
-/// Adds the law of a side, the name in between where there is one, and the law's numbers.
+// Adds the law of a side, the name in between where there is one, and the law's numbers.
 std::vector<std::string> law_members(Law Entries::*side, EntriesText& text,
                                      const std::string& name = "") {
   const LawRow& row = *(text.first().*side).row;
@@ -237,7 +237,7 @@ std::string one_entries_text(EntriesText& text) {
   return object_text(members);
 }
 
-/// For each law, what its object may hold: `keys` and the law's parameters.
+// For each law, what its object may hold: `keys` and the law's parameters.
 std::vector<std::string> law_alternatives(const std::vector<std::string_view>& keys) {
   std::vector<std::string> laws;
   for (const LawRow& row : law_table()) {
@@ -290,7 +290,7 @@ std::string law_schema() {
          any_of(law_alternatives(names_of(law_rows())));
 }
 
-/// One law for both sides, or one for each.
+// One law for both sides, or one for each.
 std::string entries_schema() {
   const std::vector<std::string_view> of_a_law = names_of(law_rows());
   std::vector<std::string_view> beside_one_law;

@@ -53,7 +53,7 @@ void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-/// The names of the samplers that can do it for these entries.
+// The names of the samplers that can do it for these entries.
 std::string able_samplers(bool (*can)(const SamplerRow& sampler, const Entries& entries),
                           const Entries& entries) {
   std::vector<std::string_view> able;
@@ -81,7 +81,7 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-/// What the scalings and metrics ask of the sampler beside scores.
+// What the scalings and metrics ask of the sampler beside scores.
 void check_norms(const JsonValue& value, const Experiment& experiment) {
   const auto normalised = std::ranges::find_if(
       experiment.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
@@ -96,7 +96,7 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-/// Queries whose logits must all be held at once may not have too many.
+// Queries whose logits must all be held at once may not have too many.
 void check_held_keys(const JsonValue& value, const Experiment& experiment) {
   const std::int64_t most = std::ranges::max(experiment.keys);
   if (most <= kMostKeysHeld) return;

@@ -1,4 +1,4 @@
-// What must hold across several keys of an experiment, once each of them is right by itself.
+// What must hold across several keys of an experiment, once each is right in itself.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace attnscale {
 
 struct JsonValue;
 
-/// True where no query has a second key, drawn or given.
+/// True if no query has a second key, drawn or given.
 bool has_one_key_only(const Experiment& experiment);
 
-/// True where all entries of the experiment say how many keys are aligned.
+/// True if all entries of the experiment say how many keys are aligned.
 bool counts_aligned_keys(const Experiment& experiment);
 
 /// How many cells a drawn experiment has.
@@ -25,8 +25,8 @@ double cell_count(const Experiment& experiment);
 void check_file_size(const JsonValue& value, std::string_view file, double lines, double numbers);
 
 /// Sampler against laws and scalings, the size of samples and histograms; what regards `given` and
-/// `stop` is checked by those. `value` is the experiment. Adds what is allowed but worth telling to
-/// `warnings`. Throws UserError at the value that can be mended.
+/// `stop` is checked by those. `value` is the experiment. Adds to `warnings` what is allowed but
+/// probably not meant. Throws UserError at the value that can be mended.
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings);
 

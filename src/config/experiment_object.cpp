@@ -19,7 +19,7 @@ namespace {
 
 using ExperimentRow = Row<Experiment, const Experiment>;
 
-/// Whole numbers as far as the experiment's sampler reaches.
+// Whole numbers as far as the experiment's sampler reaches.
 template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
 void read_within_limit(const JsonValue& value, const Field&, Experiment& experiment) {
   const SamplerRow& sampler = *experiment.sampler;
@@ -50,7 +50,7 @@ void expect_aligned_keys(const JsonValue& metric, const Experiment& experiment) 
                              quote(metric.text), R"({"alignment": 0.3, "aligned_keys": 1})"));
 }
 
-/// True where a metric that is not named one by one says something in the experiment.
+// True if "all" takes the metric in the experiment.
 bool applies(const MetricRow& row, const Experiment& experiment) {
   if (row.needs_two_keys && has_one_key_only(experiment)) return false;
   const bool has_too_many_keys =
@@ -214,7 +214,7 @@ std::string experiment_text(const Experiment& experiment, const std::string& ind
   return object_in_lines(members, indent);
 }
 
-/// Beside `given` nothing is drawn; without it, `d` must be said.
+// Beside `given` nothing is drawn; without it, `d` must be given.
 std::string experiment_schema() {
   std::vector<std::string> drawn_keys;
   std::vector<std::string_view> required;

@@ -12,11 +12,11 @@ namespace attnscale {
 
 struct JsonValue;
 
-/// The name of the experiment at `index`, said or by default.
+/// The name of the experiment at `index`, given or by default.
 std::string experiment_name(const JsonValue& experiment, std::size_t index);
 
-/// Reads and checks the experiment at `index`, drawn by `sampler` unless it says otherwise. Adds
-/// what is allowed but worth telling to `warnings`. Throws UserError.
+/// Reads and checks the experiment at `index`, drawn by `sampler` unless it says otherwise. Adds to
+/// `warnings` what is allowed but probably not meant. Throws UserError.
 Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
                            std::vector<std::string>& warnings);
 

@@ -1,5 +1,5 @@
-// What a table says of one key of an object: parser, error messages, schema and help all read it. A
-// new key is one row in the table of its object.
+// What a table says about one key of an object: parser, error messages, schema and help all read
+// it. A new key is one row in the table of its object.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ enum class FieldType {
 
 /// Whether a key must be there, and what an experiment with `given` makes of it.
 enum class FieldUse {
-  kOptional,  ///< where it is missing, its default (if it has one) takes its place
+  kOptional,  ///< if it is missing, its default (if any) takes its place
   kRequired,
   kIfDrawn,          ///< optional; refused beside `given`
   kRequiredIfDrawn,  ///< required, or refused beside `given`
@@ -44,7 +44,7 @@ struct FieldBounds {
   double least = 0;
   double most = 0;
   Ends ends = Ends::kIncluded;
-  std::string_view hint = "";  ///< what to write instead, said behind the bounds
+  std::string_view hint = "";  ///< what to write instead, said after the bounds
 };
 
 struct FieldChoices {
@@ -68,7 +68,7 @@ struct Field {
   std::string_view name;
   FieldType type;
   FieldUse use;
-  std::string_view fallback;  ///< the default, as JSON; empty where there is none
+  std::string_view fallback;  ///< the default, as JSON; empty if there is none
   std::string_view help;      ///< one line
   FieldBounds bounds = {};
   FieldChoices choices = {};

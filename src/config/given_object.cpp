@@ -51,12 +51,12 @@ const std::vector<GivenRow>& rows() {
 
 // What must hold within the object.
 
-/// "the keys in k.npy", or "the keys".
+// "the keys in k.npy", or "the keys".
 std::string name_of(std::string_view key, const GivenMatrix& matrix) {
   return fmt::format("the {}", key) + (matrix.file ? " in " + matrix.file->path : "");
 }
 
-/// All rows of `matrix` must hold `length` numbers; `as` says as what.
+// All rows of `matrix` must hold `length` numbers; `as` says as what.
 void expect_length(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
                    std::int64_t length, const std::string& as) {
   const JsonValue& value = *given.find(key);

@@ -17,7 +17,7 @@ void read_into(const JsonValue& value, const Field& field, Given& given);
 std::string json_text(const Field& field, const Given& given);
 
 /// What must hold between the given numbers and the rest of their experiment; `value` is the
-/// experiment. Adds what is allowed but worth telling to `warnings`. Throws UserError.
+/// experiment. Adds to `warnings` what is allowed but probably not meant. Throws UserError.
 void check_given(const JsonValue& value, const Experiment& experiment,
                  std::vector<std::string>& warnings);
 

@@ -10,14 +10,14 @@
 namespace attnscale {
 namespace {
 
-/// Deeper nesting than any config has; keeps later recursion shallow.
+// Deeper nesting than any config has; keeps later recursion shallow.
 constexpr std::size_t kMaxDepth = 64;
 
-/// nlohmann::json's identifier of "number overflow".
+// nlohmann::json's identifier of "number overflow".
 constexpr int kNumberOverflow = 406;
 
-/// Builds the document from the library's events. The library says which tokens come, a walker over
-/// the same text says where they stand.
+// Builds the document from the library's events. The library says which tokens come, a walker over
+// the same text says where they are.
 class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   DocumentBuilder(std::string_view text, const JsonSource& source)
@@ -73,7 +73,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
     fail(explain_syntax_error(walker_, expectation_));
   }
 
-  /// The finished document. The library takes a NUL for the end of the text; here it is not.
+  // The finished document. The library takes a NUL for the end of the text; here it is not.
   JsonValue take_root() {
     walker_.skip_blanks();
     if (!walker_.at_end()) fail(explain_syntax_error(walker_, expectation_));
@@ -94,7 +94,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
  private:
   JsonPlace place_here() const { return {source_, walker_.line(), walker_.column()}; }
 
-  /// The place of the token just reported; moves behind it.
+  // The place of the token just reported; moves past it.
   JsonPlace take_place() {
     walker_.skip_separators();
     const JsonPlace place = place_here();
@@ -102,7 +102,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
     return place;
   }
 
-  /// A new value in the open container, or the root.
+  // A new value in the open container, or the root.
   JsonValue& add(JsonKind kind) {
     walker_.skip_separators();
     const TokenWalker before = walker_;
@@ -172,7 +172,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::shared_ptr<const JsonSource> source_;
   std::string_view token_;
   JsonValue root_;
-  std::vector<JsonValue*> open_;  ///< an open container is the last of its parent, so it stays put
+  std::vector<JsonValue*> open_;  // an open container is the last of its parent, so it stays put
   JsonExpectation expectation_ = JsonExpectation::kValue;
 };
 

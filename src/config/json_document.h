@@ -1,6 +1,6 @@
-// A JSON text as values that remember where they stand, so that every later complaint can name
+// A JSON text as values that remember where they were, so that every later complaint can name
 // line, column and JSON Pointer. Knows JSON, and nothing of what a config means. nlohmann/json does
-// the reading and stays behind this header.
+// the reading and stays out of this header.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ struct JsonSource {
   std::filesystem::path folder = {};  ///< empty for the working directory
 };
 
-/// Where a value stands. Line and column count from 1, columns in characters; line 0 where the
-/// source has no lines, such as an option of the command line.
+/// Where a value is. Line and column count from 1, columns in characters; line 0 if the source
+/// has no lines, such as an option of the command line.
 struct JsonPlace {
   std::shared_ptr<const JsonSource> source;
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
-/// "file:line:column", or the source alone where there are no lines.
+/// "file:line:column", or the source alone if it has no lines.
 std::string to_text(const JsonPlace& place);
 
 struct JsonMember;
@@ -66,7 +66,7 @@ class JsonSyntaxError : public UserError {
 };
 
 /// Reads one JSON text; `//` and `/* */` comments count as blanks. Throws JsonSyntaxError, or
-/// UserError for a key said twice in one object.
+/// UserError for a key that one object has twice.
 JsonValue read_json(std::string_view text, const JsonSource& source);
 
 /// `parent` followed by one more name or index, escaped as RFC 6901 asks.

@@ -29,7 +29,7 @@ std::string name_of_character(char c) {
   return byte >= 0x20 && byte < 0x7F ? std::string(1, c) : byte_name(c);
 }
 
-/// In the order of JsonExpectation.
+// In the order of JsonExpectation.
 constexpr std::array<const char*, 7> kExpectations = {
     "a value",      "a name in double quotes or }",
     "a value or ]", "a colon after the name",
@@ -37,7 +37,7 @@ constexpr std::array<const char*, 7> kExpectations = {
     "nothing more"};
 static_assert(kExpectations.size() == 1 + static_cast<std::size_t>(JsonExpectation::kEndOfText));
 
-/// The walker stands on the opening quote of a string that the library refused.
+// The walker is on the opening quote of a string that the library refused.
 std::string explain_string(TokenWalker& walker) {
   constexpr std::string_view kEscapes = "\"\\/bfnrtu";
   TokenWalker inside = walker;
@@ -76,7 +76,7 @@ std::string explain_string(TokenWalker& walker) {
   return "a text is not valid UTF-8, or half of a \\u pair is missing";
 }
 
-/// The walker stands on the first thing that does not fit.
+// The walker is on the first thing that does not fit.
 std::string explain_token(TokenWalker& walker, const std::string& expected) {
   const char c = walker.peek();
   if (c == '\'') return "a single quote; write JSON texts in double quotes";
@@ -145,11 +145,11 @@ std::string_view TokenWalker::take_token() {
 }
 
 std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectation) {
-  // Step over the separator that may rightly stand here.
+  // Step over the separator that may be here.
   walker.skip_blanks();
-  const bool behind_value = expectation == JsonExpectation::kCommaOrBrace ||
-                            expectation == JsonExpectation::kCommaOrBracket;
-  const bool comma = behind_value && walker.peek() == ',';
+  const bool after_value = expectation == JsonExpectation::kCommaOrBrace ||
+                           expectation == JsonExpectation::kCommaOrBracket;
+  const bool comma = after_value && walker.peek() == ',';
   std::string expected = kExpectations[static_cast<std::size_t>(expectation)];
   if (comma || (expectation == JsonExpectation::kColon && walker.peek() == ':')) {
     walker.advance();
@@ -159,7 +159,7 @@ std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectatio
     expectation = JsonExpectation::kValue;
   }
 
-  // Name what stands there instead.
+  // Name what is there instead.
   if (walker.at_end()) return "the text ends too early; expected " + expected;
   const char c = walker.peek();
   if (comma && (c == '}' || c == ']')) return std::string("a comma before ") + c + "; remove it";

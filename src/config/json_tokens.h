@@ -1,4 +1,4 @@
-// Where the tokens of a JSON text stand, and what to say where it stops being JSON. A part of
+// Where the tokens of a JSON text are, and what to say where it stops being JSON. A part of
 // json_document; nothing else reads it.
 #pragma once
 
@@ -19,7 +19,7 @@ class TokenWalker {
   /// Steps over blanks, comments, commas and colons.
   void skip_separators();
 
-  /// Returns the next token and moves behind it. A run of letters, digits, signs and dots is one.
+  /// Returns the next token and moves past it. A run of letters, digits, signs and dots is one.
   std::string_view take_token();
 
   void advance(std::size_t bytes = 1);
@@ -40,18 +40,18 @@ class TokenWalker {
   std::size_t column_ = 1;
 };
 
-/// What the grammar asks for behind the last good token.
+/// What the grammar asks for after the last good token.
 enum class JsonExpectation {
   kValue,         ///< at the start of the text
-  kNameOrEnd,     ///< behind {
-  kValueOrEnd,    ///< behind [
-  kColon,         ///< behind a name
-  kCommaOrBrace,  ///< behind a value of an object
+  kNameOrEnd,     ///< after {
+  kValueOrEnd,    ///< after [
+  kColon,         ///< after a name
+  kCommaOrBrace,  ///< after a value of an object
   kCommaOrBracket,
   kEndOfText
 };
 
-/// A sentence on the first thing behind `walker` that is not JSON. Leaves `walker` there.
+/// A sentence on the first thing after `walker` that is not JSON. Leaves `walker` there.
 std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectation);
 
 /// True for a number that JSON allows: 1, -0.5, 1e6; not 01, 1.5.2 or 0x10.

@@ -51,7 +51,7 @@ std::vector<std::vector<double>> read_rows(const JsonValue& value) {
   return rows;
 }
 
-/// The absolute path, which must be text to stand in config.json.
+// The absolute path, which must be text to be written to config.json.
 std::string absolute_text(const JsonValue& value, const fs::path& path) {
   std::string text = fs::absolute(path).lexically_normal().string();
   try {

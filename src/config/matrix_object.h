@@ -9,7 +9,7 @@
 namespace attnscale {
 
 /// Rows of numbers, the path of a file of them, or {"file": path, "sha256": of its contents}; a
-/// relative path starts at the folder of the value's source. Throws UserError where the rows or the
+/// relative path starts at the folder of the value's source. Throws UserError if the rows or the
 /// file are wrong, or where the file has another SHA-256.
 void read_into(const JsonValue& value, const Field& field, GivenMatrix& matrix);
 

@@ -1,5 +1,5 @@
 // Keys that are one member of their object: the same row reads and writes it. Reading checks what
-// the field asks for and throws UserError at the value; writing gives JSON text, empty where there
+// the field asks for and throws UserError at the value; writing gives JSON text, empty if there
 // is nothing to write. A type of an object's own (matrices, entries) has its read_into and
 // json_text beside its table.
 #pragma once

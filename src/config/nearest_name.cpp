@@ -13,7 +13,7 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// The only name that begins with `start`, where there is one.
+// The only name that begins with `start`, if there is one.
 std::optional<std::string_view> abbreviated_name(std::string_view start,
                                                  std::span<const std::string_view> names) {
   constexpr std::size_t kShortest = 3;  // fewer letters say too little
@@ -52,7 +52,7 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
                                              std::span<const std::string_view> names) {
   constexpr std::size_t kLongest = 100;  // nobody misspells a name into a page
   if (wrong.empty() || wrong.size() > kLongest) return std::nullopt;
-  // A long beginning of one name alone is that name, even where another is a letter away.
+  // A long beginning of one name alone is that name, even if another is a letter away.
   constexpr std::size_t kLongBeginning = 5;
   const auto abbreviated = abbreviated_name(wrong, names);
   if (abbreviated && wrong.size() >= kLongBeginning) return abbreviated;

@@ -1,4 +1,4 @@
-// The name somebody meant when they misspelt one. Knows letters, not what the names stand for.
+// The name somebody meant when they misspelt one. Knows letters, not what the names mean.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The only name that begins with `wrong`, if that has 5 letters. Else the nearest of `names`, the
 /// first of equals: at most a third of the letters may differ, but one always may. Else the only
-/// name that begins with `wrong`, if that has 3 letters. Nothing where none is near.
+/// name that begins with `wrong`, if that has 3 letters. Nothing if none is near.
 std::optional<std::string_view> nearest_name(std::string_view wrong,
                                              std::span<const std::string_view> names);
 

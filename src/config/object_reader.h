@@ -9,15 +9,15 @@
 
 namespace attnscale {
 
-/// Throws UserError where the value is no object, or has a key that is not among `keys`.
+/// Throws UserError if the value is no object, or has a key that is not among `keys`.
 void expect_object(const JsonValue& value, const std::vector<std::string_view>& keys);
 
-/// The value of the field in `object`: as it is said, or its default, which is put into `storage`
-/// as if it had been written where the object begins. nullptr where there is neither. Throws
-/// UserError where it is missing but required, or there but refused.
+/// The value of the field in `object`: as it is written, or its default, which is put into
+/// `storage` as if it had been written where the object begins. nullptr where there is neither.
+/// Throws UserError if it is missing but required, or there but refused.
 const JsonValue* find_value(const JsonValue& object, const Field& field, JsonValue& storage);
 
-/// What a message about a key points at: the value of the key where it is said, else the object.
+/// What a message about a key points at: the value of the key if it is there, else the object.
 const JsonValue& said_or_whole(const JsonValue& object, std::string_view key);
 
 /// Reads the object's keys in the table's order. `more_keys` are allowed too and left to the

@@ -21,7 +21,7 @@ std::string object_text(const std::vector<std::string>& members);
 /// The same with a line for each member; the object begins and ends at `indent`.
 std::string object_in_lines(const std::vector<std::string>& members, const std::string& indent);
 
-/// Adds the row's member, where it has a text.
+/// Adds the row's member, if it has a text.
 template <typename Draft, typename Value>
 void add_member(const Row<Draft, Value>& row, Value& value, std::vector<std::string>& members) {
   if (row.access.write == nullptr) return;

@@ -13,7 +13,7 @@
 namespace attnscale {
 namespace {
 
-/// Its relative paths begin at the working directory.
+// Its relative paths begin at the working directory.
 JsonSource source_of(const Override& override) {
   return {fmt::format("--set {}={}", override.path, override.value)};
 }
@@ -26,7 +26,7 @@ bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
   throw UserError(source_of(override).name + ": " + message);
 }
 
-/// The override's value as a text, whatever it holds but bytes that are no text.
+// The override's value as a text, whatever it holds but bytes that are no text.
 JsonValue text_of(const Override& override) {
   try {
     return read_json(quote(override.value), source_of(override));
@@ -35,7 +35,7 @@ JsonValue text_of(const Override& override) {
   }
 }
 
-/// The override's value as if it stood in the document: JSON, or else a text.
+// The override's value as if it stood in the document: JSON, or else a text.
 JsonValue value_of(const Override& override) {
   JsonValue value;
   try {
@@ -56,7 +56,7 @@ void set_member(JsonValue& object, const std::string& name, const JsonValue& val
   set_pointers(*member, child_pointer(object.pointer, name));
 }
 
-/// "~1" is "/" and "~0" is "~" (RFC 6901).
+// "~1" is "/" and "~0" is "~" (RFC 6901).
 std::string unescape(std::string_view token) {
   std::string name;
   for (std::size_t i = 0; i < token.size(); ++i) {
@@ -70,7 +70,7 @@ std::string unescape(std::string_view token) {
   return name;
 }
 
-/// The item of a list that a pointer's token counts to, or nullptr.
+// The item of a list that a pointer's token counts to, or nullptr.
 JsonValue* find_item(JsonValue& list, const std::string& token) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
@@ -121,13 +121,13 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
   }
 }
 
-/// The experiments; none where the document has no list of them.
+// The experiments; none if the document has no list of them.
 std::vector<JsonValue>& experiments_of(JsonValue& document) {
   JsonValue* list = document.find("experiments");
   return (list != nullptr ? *list : document).items;
 }
 
-/// Sets the key in the experiment called `name`; false where there is none of that name.
+// Sets the key in the experiment called `name`; false if there is none of that name.
 bool set_in_experiment(JsonValue& document, std::string_view name, const std::string& key,
                        const JsonValue& value) {
   std::size_t index = 0;

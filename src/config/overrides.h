@@ -16,14 +16,14 @@ struct Override {
   std::string value;
 };
 
-/// Splits PATH=VALUE; throws UserError where there is no "=" or no path.
+/// Splits PATH=VALUE; throws UserError if there is no "=" or no path.
 Override parse_override(std::string_view text);
 
 /// Puts the override's value where its path leads. In this order, a path is
-///   1. a JSON Pointer where it begins with "/"; it may create a missing key, not a missing parent;
-///   2. a top-level key (so `name` is the run's); `sampler` is also set where an experiment says
-///   it;
-///   3. EXPERIMENT.key, split at the last dot, where such an experiment exists;
+///   1. a JSON Pointer if it begins with "/"; it may create a missing key, not a missing parent;
+///   2. a top-level key (so `name` is the run's); `sampler` is also set in each experiment that
+///   names one;
+///   3. EXPERIMENT.key, split at the last dot, if such an experiment exists;
 ///   4. a key of an experiment, set in every drawn experiment.
 /// Throws UserError that names the override for any other path.
 void apply_override(JsonValue& document, const Override& override);

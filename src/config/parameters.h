@@ -23,7 +23,7 @@ std::vector<Field> parameters_of(const ScalingRow* row);
 std::vector<NumberAxis> read_parameters(const JsonValue& object, const std::string& what,
                                         const std::vector<Field>& parameters);
 
-/// Throws UserError where `what` needs numbers but is named alone, as the key `key` of an object
+/// Throws UserError if `what` needs numbers but is named alone, as the key `key` of an object
 /// would name it.
 void expect_no_parameters(const JsonValue& name, const std::string& what, std::string_view key,
                           const std::vector<Field>& parameters);

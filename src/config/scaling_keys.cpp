@@ -63,7 +63,7 @@ void read_gain(const JsonValue& value, const Field& field, ScalingDraft& draft) 
     draft.numbers.push_back({&ScalingChanges::key_gain, {{key_gain}, false}});
     return;
   }
-  // Two numbers are one gain of each side, so each value of a sweep stands in a list of its own.
+  // Two numbers are one gain of each side, so each value of a sweep is in a list of its own.
   JsonValue gains = value;
   for (JsonValue& item : gains.items) {
     if (item.kind != JsonKind::kArray || item.items.size() != 1) {

@@ -20,7 +20,7 @@ struct SaidNumber {
 /// A scaling in the making.
 struct ScalingDraft {
   std::optional<std::string> name;
-  const ScalingRow* like = nullptr;  ///< where it starts from; the score itself where not said
+  const ScalingRow* like = nullptr;  ///< where it starts from; the score itself by default
   std::vector<SaidNumber> numbers;
   ScalingChanges words;  ///< all that is not a number
 };
@@ -28,7 +28,7 @@ struct ScalingDraft {
 /// A scaling, or a sweep of one, as it is written.
 using ScalingText = SweptNumbers<Scaling>;
 
-/// The table; the numbers that a start needs stand beside its keys. Name and start are written by
+/// The table; the numbers that a start needs are beside its keys. Name and start are written by
 /// the object.
 const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows();
 

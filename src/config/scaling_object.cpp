@@ -14,7 +14,7 @@ std::string name_of(const ScalingRow* row) {
   return row != nullptr ? "the scaling " + quote(row->name) : "the score itself";
 }
 
-/// What the object is like, which decides which other keys there are; nullptr for the score itself.
+// What the object is like, which decides which other keys there are; nullptr for the score itself.
 const ScalingRow* start_of(const JsonValue& value) {
   ScalingDraft draft;
   for (const std::string_view key : {"like", "preset"}) {
@@ -42,7 +42,7 @@ std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
                             quote(read.like->name), read.like->name));
 }
 
-/// The number that a scaling comes to together with the one it is like.
+// The number that a scaling comes to together with the one it is like.
 void expect_within(const JsonValue& value, std::string_view key, double number) {
   const NumberBounds bounds = bounds_of(field_named(scaling_rows(), key));
   if (number >= bounds.range.least && number <= bounds.range.most) return;
@@ -50,7 +50,7 @@ void expect_within(const JsonValue& value, std::string_view key, double number) 
                             number_text(number), describe_bounds(bounds)));
 }
 
-/// What says something only beside something else.
+// Keys that have an effect only beside others.
 void expect_no_idle_key(const JsonValue& value, const ScalingRule& rule) {
   const JsonValue* base = value.find("log_keys_base");
   if (base != nullptr && !rule.log_keys) {
@@ -98,7 +98,7 @@ void read_object_into(const JsonValue& value, std::vector<Scaling>& scalings) {
   }
 }
 
-/// A scaling that needs no number, by its name.
+// A scaling that needs no number, by its name.
 void read_name_into(const JsonValue& value, const Field& field, std::vector<Scaling>& scalings) {
   refuse_what_is_no_scaling(value);
   const ScalingRow& row = *find_scaling_row(read_choice(value, field));
@@ -129,7 +129,7 @@ std::string scaling_text(ScalingText& text) {
   return object_text(members);
 }
 
-/// A start with the numbers it needs; a name of its own unless the start is taken as it is.
+// A start with the numbers it needs; a name of its own unless the start is taken as it is.
 std::string start_schema(const std::string& names, const std::vector<Field>& parameters) {
   const std::string either = any_of({R"({"required": ["like"]})", R"({"required": ["preset"]})"});
   std::vector<std::string> properties;

@@ -12,14 +12,14 @@ namespace attnscale {
 /// The most queries of a cell.
 inline constexpr double kMostQueries = 1e15;
 
-/// Reads the object; `min_queries` is 0 where it is not said. Throws UserError.
+/// Reads the object; `min_queries` is 0 if it is not given. Throws UserError.
 void read_into(const JsonValue& value, const Field& field, PrecisionTarget& target);
 
-/// The fewest queries where the config does not say them.
+/// The fewest queries if the config does not give them.
 std::int64_t usual_min_queries(const Experiment& experiment);
 
-/// Exactly one error must be said, the target's metric and scaling be measured, and its queries lie
-/// within the experiment's; `value` is the experiment. Throws UserError.
+/// Exactly one error must be given, the target's metric and scaling be measured, and its queries
+/// lie within the experiment's; `value` is the experiment. Throws UserError.
 void check_stop(const JsonValue& value, const Experiment& experiment);
 
 std::string json_text(const Field& field, const PrecisionTarget& target);

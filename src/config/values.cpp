@@ -24,8 +24,8 @@ bool within(double number, const FieldBounds& range) {
   return above && below;
 }
 
-/// Whether the number is an integer as it is written: 4.0 and 1.5e1 are, 9007199254740991.4 and
-/// 1e-400 are not although the nearest doubles are.
+// Whether the number is an integer as it is written: 4.0 and 1.5e1 are, 9007199254740991.4 and
+// 1e-400 are not although the nearest doubles are.
 bool is_written_whole(const JsonValue& value) {
   const std::string_view text = value.text;
   const std::size_t end = std::min(text.find_first_of("eE"), text.size());
@@ -34,14 +34,14 @@ bool is_written_whole(const JsonValue& value) {
   if (last == std::string_view::npos) return true;
   const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
   const auto place = static_cast<std::int64_t>(last);
-  // The last digit that is not 0 counts 10^-behind, before the exponent.
-  const std::int64_t behind = place > point ? place - point : place - point + 1;
+  // The last digit that is not 0 counts 10^-decimals, before the exponent.
+  const std::int64_t decimals = place > point ? place - point : place - point + 1;
   std::string_view power = text.substr(std::min(end + 1, text.size()));
   if (power.starts_with('+')) power.remove_prefix(1);
   std::int64_t exponent = 0;
   const auto parsed = std::from_chars(power.data(), power.data() + power.size(), exponent);
   if (parsed.ec == std::errc::result_out_of_range) return !power.starts_with('-');
-  return behind <= exponent;
+  return decimals <= exponent;
 }
 
 bool is_name(std::string_view text) {

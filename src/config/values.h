@@ -19,12 +19,12 @@ enum class NumberKind { kReal, kInteger };
 struct NumberBounds {
   FieldBounds range;
   NumberKind kind = NumberKind::kReal;
-  std::string reason = {};  ///< where the bounds come from, said behind them
+  std::string reason = {};  ///< where the bounds come from, written after them
 };
 
 NumberBounds bounds_of(const Field& field);
 
-/// "an integer from 1 to 8 (the limit of ...)", as messages say it.
+/// "an integer from 1 to 8 (the limit of ...)", as messages put it.
 std::string describe_bounds(const NumberBounds& bounds);
 
 /// The shortest text that reads back as the same double; integers below 2^53 without an exponent.
@@ -35,7 +35,7 @@ std::string numbers_text(const std::vector<double>& numbers);
 
 double read_number(const JsonValue& value, const NumberBounds& bounds);
 
-/// Refuses a number with a fraction as it is written, even where the nearest double has none.
+/// Refuses a number with a fraction as it is written, even if the nearest double has none.
 void expect_integer(const JsonValue& value);
 
 std::string read_text(const JsonValue& value);
