@@ -167,8 +167,8 @@ void append_answers(std::vector<std::string>& lines, int question,
 
 }  // namespace
 
-std::vector<std::string> look_for(std::span<const ResultRow> rows,
-                                  std::span<const CrossingRow> crossings) {
+std::vector<std::string> lesson_answers(std::span<const ResultRow> rows,
+                                        std::span<const CrossingRow> crossings) {
   std::vector<ResultGrid> grids = grids_of(rows);
   std::erase_if(grids, [](const ResultGrid& grid) {
     return grid.axis != GridAxis::kD && grid.axis != GridAxis::kNothing;

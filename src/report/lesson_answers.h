@@ -15,7 +15,7 @@ namespace attnscale {
 /// unscaled and scaled; 4 what dividing by d does. Only what the rows have numbers for is said, and
 /// grids in which keys or entries run down answer nothing: the questions are about d. Where
 /// several grids of the run answer one question each says which it is; of many the first three.
-std::vector<std::string> look_for(std::span<const ResultRow> rows,
-                                  std::span<const CrossingRow> crossings);
+std::vector<std::string> lesson_answers(std::span<const ResultRow> rows,
+                                        std::span<const CrossingRow> crossings);
 
 }  // namespace attnscale

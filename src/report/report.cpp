@@ -55,7 +55,7 @@ std::string report(const Results& run, const ReportStyle& style) {
   }
   for (const ScreenTable& table : given_tables(run.weights, run.outputs)) text.add_table(table);
   for (const ScreenTable& table : baseline_tables(run.baselines)) text.add_table(table);
-  const std::vector<std::string> answers = look_for(run.rows, run.crossings);
+  const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
   if (!answers.empty()) text.add_list("Look for", answers);
   return text.take();
 }

@@ -11,10 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(LookFor, AnswersTheLessonsFourQuestions) {
+TEST(LessonAnswers, AnswersTheLessonsFourQuestions) {
   const Results run = lesson_run();
   EXPECT_THAT(
-      look_for(run.rows, run.crossings),
+      lesson_answers(run.rows, run.crossings),
       ElementsAre("1 raw spread 2.00 8.03 31.94 against sqrt(d) 2 8 32; after the division 0.998 "
                   "to 1.004",
                   "2 unscaled, one key gets more than 0.9 of the weight: on average from d = 101, "
@@ -25,74 +25,74 @@ TEST(LookFor, AnswersTheLessonsFourQuestions) {
                   "0.125"));
 }
 
-TEST(LookFor, SaysWhereACrossingLiesOutsideTheGrid) {
+TEST(LessonAnswers, SaysWhereACrossingLiesOutsideTheGrid) {
   const Results run = lesson_run();
   const std::vector<CrossingRow> crossings = {
       crossing_row("mean", 0.9, std::nullopt, "not_reached"),
       crossing_row("median", 0.9, std::nullopt, "below")};
-  EXPECT_THAT(look_for(run.rows, crossings)[1],
+  EXPECT_THAT(lesson_answers(run.rows, crossings)[1],
               HasSubstr("on average not reached by d = 1024, for half the queries from below "
                         "d = 4"));
 }
 
-TEST(LookFor, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt) {
+TEST(LessonAnswers, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt) {
   const Results run = lesson_run();
   const auto answer = [&](std::optional<double> d, const std::string& status) {
     CrossingRow crossing = crossing_row("mean", 0.9, d, status);
     crossing.d_exact = 99.5814;
-    return look_for(run.rows, {&crossing, 1})[1];
+    return lesson_answers(run.rows, {&crossing, 1})[1];
   };
   EXPECT_THAT(answer(101.3, "ok"), HasSubstr("on average from d = 101 (exactly 99.58)"));
   EXPECT_THAT(answer({}, "below"), HasSubstr("from below d = 4 (exactly 99.58)"));
   EXPECT_THAT(answer({}, "not_reached"), HasSubstr("not reached by d = 1024 (exactly 99.58)"));
 }
 
-TEST(LookFor, TakesCrossingsOfTheSameNumbersOnly) {
+TEST(LessonAnswers, TakesCrossingsOfTheSameNumbersOnly) {
   const Results run = lesson_run();
   CrossingRow other = crossing_row("mean", 0.9, 50, "ok");
   other.key.keys = 64;
-  EXPECT_THAT(look_for(run.rows, {&other, 1}),
+  EXPECT_THAT(lesson_answers(run.rows, {&other, 1}),
               testing::Not(testing::Contains(HasSubstr("unscaled, one key"))));
 }
 
-TEST(LookFor, SaysOnlyWhatTheRowsHaveNumbersFor) {
-  EXPECT_TRUE(look_for({}, {}).empty());
+TEST(LessonAnswers, SaysOnlyWhatTheRowsHaveNumbersFor) {
+  EXPECT_TRUE(lesson_answers({}, {}).empty());
   const ResultRow raw = spread_row(64, "none", 8, 1);
-  EXPECT_THAT(look_for({&raw, 1}, {}),
+  EXPECT_THAT(lesson_answers({&raw, 1}, {}),
               ElementsAre("1 raw spread 8.00 against sqrt(d) 8 at d = 64"));
   const ResultRow slope = query_row(64, "none", "slope", 0.1, 0.0003);
-  EXPECT_THAT(look_for({&slope, 1}, {}),
+  EXPECT_THAT(lesson_answers({&slope, 1}, {}),
               ElementsAre("3 p(1-p) of a typical query at d = 64: 0.00030 unscaled"));
   ResultRow no_estimate = raw;
   no_estimate.estimate.reset();
-  EXPECT_TRUE(look_for({&no_estimate, 1}, {}).empty());
+  EXPECT_TRUE(lesson_answers({&no_estimate, 1}, {}).empty());
 }
 
-TEST(LookFor, ComparesWithTheExactSpreadWhereEntriesAreNotOfSpreadOne) {
+TEST(LessonAnswers, ComparesWithTheExactSpreadWhereEntriesAreNotOfSpreadOne) {
   ResultRow row = spread_row(4, "none", 8, 1);  // entries of spread 2: 2^2 sqrt(4)
-  EXPECT_THAT(look_for({&row, 1}, {}),
+  EXPECT_THAT(lesson_answers({&row, 1}, {}),
               ElementsAre("1 raw spread 8.00 against the exact 8 at d = 4"));
 }
 
-TEST(LookFor, IsAboutSizesNotAboutKeys) {
+TEST(LessonAnswers, IsAboutSizesNotAboutKeys) {
   std::vector<ResultRow> rows;
   for (const std::int64_t keys : {2, 1024}) {
     rows.push_back(query_row(64, "none", "slope", 0.1, 0.0003));
     rows.back().key.keys = keys;
   }
-  EXPECT_TRUE(look_for(rows, {}).empty());
+  EXPECT_TRUE(lesson_answers(rows, {}).empty());
 }
 
-TEST(LookFor, ShortensALongList) {
+TEST(LessonAnswers, ShortensALongList) {
   std::vector<ResultRow> rows;
   for (std::int64_t d = 1; d <= 9; ++d) {
     rows.push_back(spread_row(d * d, "none", static_cast<double>(d), 1));
   }
-  EXPECT_THAT(look_for(rows, {}),
+  EXPECT_THAT(lesson_answers(rows, {}),
               ElementsAre("1 raw spread 1.00 to 9.00 against sqrt(d) 1 to 9 from d = 1 to d = 81"));
 }
 
-TEST(LookFor, SaysWhichGridAnswersWhereSeveralDo) {
+TEST(LessonAnswers, SaysWhichGridAnswersWhereSeveralDo) {
   std::vector<ResultRow> rows;
   for (const std::int64_t keys : {2, 4, 8, 16, 32}) {
     for (const std::int64_t d : {4, 16}) {
@@ -100,7 +100,7 @@ TEST(LookFor, SaysWhichGridAnswersWhereSeveralDo) {
       rows.back().key.keys = keys;
     }
   }
-  const std::vector<std::string> lines = look_for(rows, {});
+  const std::vector<std::string> lines = lesson_answers(rows, {});
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0],
             "4 [softmax: normal entries, 2 keys, 10,000 queries] divided by d at d = 16: top "
