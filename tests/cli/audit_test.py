@@ -26,7 +26,7 @@ class AuditTest(CommandLineTest):
     def test_refuses_what_it_cannot_audit(self):
         self.refuse("audit", says=["--d N, or both --d-model N and --heads N"])
         self.refuse("audit", "--d-model", 512, says=["--heads"])
-        self.refuse("audit", "--d-model", 512, "--heads", 7, says=["no multiple", "--d"])
+        self.refuse("audit", "--d-model", 512, "--heads", 7, says=["not a multiple", "--d"])
         self.refuse("audit", "--d", 0, says=["--d needs a whole number from 1", '"0"'])
         for spread in ("0", "-1", "nan", "inf", "x"):
             self.refuse("audit", "--d", 64, "--measured-sd", spread,
