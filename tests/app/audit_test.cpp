@@ -72,7 +72,7 @@ TEST(Audit, SaysTwoMistakesThatNoSpreadTellsApart) {
   const std::string text = audit_text({.d = 64, .measured_sd = 0.125}, 100);
   EXPECT_THAT(text, HasSubstr("A measured spread of 0.125 fits: scaled twice"));
   EXPECT_THAT(text, HasSubstr("; or: divided by d"));
-  EXPECT_THAT(text, HasSubstr("too close to be told apart"));
+  EXPECT_THAT(text, HasSubstr("too close to distinguish by one measurement"));
 }
 
 TEST(Audit, SaysWhereNothingFits) {
