@@ -15,7 +15,7 @@ RunIdentity identity(const std::string& config, const std::string& version = "1.
 }
 
 std::vector<std::string> resolved_corpus() {
-  std::ifstream file(std::string(ATTNSCALE_SOURCE_DIR) + "/tests/config_corpus/valid.jsonl");
+  std::ifstream file(ATTNSCALE_SOURCE_DIR "/tests/config_corpus/valid.jsonl");
   std::vector<std::string> configs;
   for (std::string line; std::getline(file, line);) {
     configs.push_back(to_json_text(parse_config(line, "corpus").config));
