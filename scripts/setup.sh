@@ -119,15 +119,15 @@ build() {
   local names
   read -ra names <<< "$1"
   shift
-  local generator=()
-  # A build folder keeps the generator it was made with.
-  [[ -f build/CMakeCache.txt ]] || generator=(-G Ninja)
+  local fresh=()
+  # A build folder keeps the generator it was made with. Files compiled together take half the time.
+  [[ -f build/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_UNITY_BUILD=ON)
   if [[ ${names[0]} == all ]]; then
-    quietly cmake "${generator[@]}" -B build -DATTNSCALE_BUILD_TESTS=ON "$@"
+    quietly cmake "${fresh[@]}" -B build -DATTNSCALE_BUILD_TESTS=ON "$@"
   elif [[ -f build/CMakeCache.txt ]]; then
     quietly cmake -B build "$@"
   else
-    quietly cmake "${generator[@]}" -B build -DATTNSCALE_BUILD_TESTS=OFF "$@"
+    quietly cmake "${fresh[@]}" -B build -DATTNSCALE_BUILD_TESTS=OFF "$@"
   fi
   [[ -x build/attnscale ]] ||
     printf 'setup.sh: building, which takes minutes the first time; see build/setup.log\n' >&2

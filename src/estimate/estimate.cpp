@@ -9,8 +9,6 @@
 namespace attnscale {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 void fill_reference(std::optional<double> reference, ResultRow& row) {
   row.reference = reference;
   if (row.reference && row.estimate && row.std_error) {
@@ -58,7 +56,8 @@ void fill_fraction(double fraction, ResultRow& row) {
 }
 
 void fill_distribution(const Moments& moments, const MetricCounts& counts, ResultRow& row) {
-  const double variance = moments.count < 2 ? kNan : moments.covariance(0, 0);
+  const double variance =
+      moments.count < 2 ? std::numeric_limits<double>::quiet_NaN() : moments.covariance(0, 0);
   if (std::isfinite(variance)) row.sd = std::sqrt(variance);
   row.min = counts.min;
   row.max = counts.max;
