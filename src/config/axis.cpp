@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "config/members.h"
-#include "config/object_reader.h"
+#include "config/object.h"
 #include "config/schema.h"
+#include "config/values.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
@@ -97,7 +97,7 @@ std::vector<double> times_values(const JsonValue& value, const Range& range) {
   return values;
 }
 
-std::vector<double> read_range(const JsonValue& value, const NumberBounds& bounds) {
+std::vector<double> read_range(const JsonValue& value, const Field& field) {
   Range range;
   read_object(value, rows(), range);
   if (range.times.has_value() == range.step.has_value()) {
@@ -107,10 +107,10 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
                               R"({"from": 4, "to": 1024, "times": 4} or )"
                               R"({"from": 2, "to": 10, "step": 2})"));
   }
-  const bool whole = bounds.kind == NumberKind::kInteger;
+  const bool whole = is_whole(field);
   for (const JsonMember& member : value.members) {
     const bool is_bound = member.name == "from" || member.name == "to";
-    if (is_bound) read_number(member.value, bounds);
+    if (is_bound) read_number(member.value, field);
     if (whole) expect_integer(member.value);
   }
   if (whole && range.to < range.from) {
@@ -120,20 +120,25 @@ std::vector<double> read_range(const JsonValue& value, const NumberBounds& bound
   return range.step ? step_values(value, range) : times_values(value, range);
 }
 
+Field required_number(std::string_view name, std::string_view help, FieldBounds bounds) {
+  bounds.hint = help;
+  return {name, FieldType::kNumberAxis, FieldUse::kRequired, "", help, bounds};
+}
+
 }  // namespace
 
-NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds) {
-  if (value.kind == JsonKind::kNumber) return {{read_number(value, bounds)}, false};
-  if (value.kind == JsonKind::kObject) return {read_range(value, bounds), true};
+NumberAxis read_axis(const JsonValue& value, const Field& field) {
+  if (value.kind == JsonKind::kNumber) return {{read_number(value, field)}, false};
+  if (value.kind == JsonKind::kObject) return {read_range(value, field), true};
   if (value.kind != JsonKind::kArray || value.items.empty()) {
-    refuse_found(value, describe_bounds(bounds) +
+    refuse_found(value, describe_bounds(field) +
                             ", a list of them, or a range such as "
                             "{\"from\": 4, \"to\": 1024, \"times\": 4}");
   }
   if (value.items.size() > kMostValues) refuse_too_many(value);
   NumberAxis axis{{}, true};
   for (const JsonValue& item : value.items) {
-    const double number = read_number(item, bounds);
+    const double number = read_number(item, field);
     if (std::ranges::find(axis.values, number) != axis.values.end()) {
       refuse(item,
              fmt::format("found {} a second time; each value may appear once", describe(item)));
@@ -144,7 +149,7 @@ NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds) {
 }
 
 void read_into(const JsonValue& value, const Field& field, NumberAxis& member) {
-  member = read_axis(value, bounds_of(field));
+  member = read_axis(value, field);
 }
 
 std::vector<std::int64_t> whole_values(const NumberAxis& axis) {
@@ -182,6 +187,46 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
 
 void refuse_second(const JsonValue& value, std::string_view noun, const std::string& name) {
   refuse(value, fmt::format("a second {} of the name {}; names must differ", noun, quote(name)));
+}
+
+std::vector<Field> parameters_of(const LawRow* row) {
+  std::vector<Field> fields;
+  if (row == nullptr) return fields;
+  for (const LawParameter& one : row->parameters) {
+    fields.push_back(
+        required_number(one.name, one.help, {one.above, one.at_most, Ends::kLeastExcluded}));
+  }
+  return fields;
+}
+
+std::vector<Field> parameters_of(const ScalingRow* row) {
+  std::vector<Field> fields;
+  if (row == nullptr) return fields;
+  for (const ScalingParameter& one : row->parameters) {
+    fields.push_back(required_number(one.name, one.help, {one.least, one.most}));
+  }
+  return fields;
+}
+
+std::vector<NumberAxis> read_parameters(const JsonValue& object, const std::string& what,
+                                        const std::vector<Field>& parameters) {
+  std::vector<NumberAxis> axes;
+  for (const Field& field : parameters) {
+    const JsonValue* number = object.find(field.name);
+    if (number == nullptr) {
+      refuse(object, fmt::format("{} needs the key {}: {}", what, quote(field.name), field.help));
+    }
+    read_into(*number, field, axes.emplace_back());
+  }
+  return axes;
+}
+
+void expect_no_parameters(const JsonValue& name, const std::string& what, std::string_view key,
+                          const std::vector<Field>& parameters) {
+  if (parameters.empty()) return;
+  std::vector<std::string> members = {member_text(key, quote(name.text))};
+  for (const Field& field : parameters) members.push_back(member_text(field.name, "..."));
+  refuse(name, fmt::format("{} needs a number; write {}", what, object_text(members)));
 }
 
 }  // namespace attnscale

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/json_document.h"
-#include "config/object_writer.h"
+#include "config/schema.h"
 #include "config/values.h"
+#include "draw/law.h"
+#include "experiment/scaling_table.h"
 
 namespace attnscale {
 
@@ -21,9 +23,9 @@ struct NumberAxis {
   bool swept = false;  ///< written as a list or range
 };
 
-/// A number, a list or a range of them; no value twice, at most 10,000. Throws UserError at the
-/// value that is wrong.
-NumberAxis read_axis(const JsonValue& value, const NumberBounds& bounds);
+/// A number of the field, a list or a range of them; no value twice, at most 10,000. Throws
+/// UserError at the value that is wrong.
+NumberAxis read_axis(const JsonValue& value, const Field& field);
 
 void read_into(const JsonValue& value, const Field& field, NumberAxis& member);
 
@@ -102,6 +104,32 @@ std::string swept_list_text(const std::vector<Named>& all,
     next = end;
   }
   return list_text(items);
+}
+
+// The numbers that a law or a named scaling needs: keys beside those of the object that names it.
+
+/// Of each number a field; of nullptr none.
+std::vector<Field> parameters_of(const LawRow* row);
+std::vector<Field> parameters_of(const ScalingRow* row);
+
+/// The numbers of the object, which names `what`, such as "the law "student_t"". Throws UserError
+/// where one is missing or wrong.
+std::vector<NumberAxis> read_parameters(const JsonValue& object, const std::string& what,
+                                        const std::vector<Field>& parameters);
+
+/// Throws UserError if `what` needs numbers but is named alone, as the key `key` of an object
+/// would name it.
+void expect_no_parameters(const JsonValue& name, const std::string& what, std::string_view key,
+                          const std::vector<Field>& parameters);
+
+/// The shape of a name alone, for those rows that need no numbers.
+template <typename TableRow>
+std::string plain_names_shape(std::span<const TableRow> table) {
+  std::vector<std::string_view> names;
+  for (const TableRow& row : table) {
+    if (row.parameters.empty()) names.push_back(row.name);
+  }
+  return names_shape(names);
 }
 
 }  // namespace attnscale

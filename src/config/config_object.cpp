@@ -9,13 +9,13 @@
 #include "config/experiment_checks.h"
 #include "config/experiment_object.h"
 #include "config/given_object.h"
-#include "config/join.h"
 #include "config/matrix_object.h"
-#include "config/members.h"
-#include "config/object_reader.h"
+#include "config/nearest_name.h"
+#include "config/object.h"
 #include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {

@@ -6,10 +6,9 @@
 #include <optional>
 
 #include "config/axis.h"
-#include "config/members.h"
-#include "config/object_reader.h"
-#include "config/parameters.h"
+#include "config/object.h"
 #include "config/schema.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "config/join.h"
-#include "config/object_reader.h"
+#include "config/nearest_name.h"
+#include "config/object.h"
 #include "config/values.h"
 #include "experiment/given_scores.h"
 #include "experiment/histogram.h"

@@ -8,11 +8,11 @@
 #include "config/entries_object.h"
 #include "config/experiment_checks.h"
 #include "config/given_object.h"
-#include "config/members.h"
-#include "config/object_reader.h"
+#include "config/object.h"
 #include "config/scaling_object.h"
 #include "config/schema.h"
 #include "config/stop_object.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {
@@ -21,12 +21,12 @@ using ExperimentRow = Row<Experiment, const Experiment>;
 
 // Whole numbers as far as the experiment's sampler reaches.
 template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
-void read_within_limit(const JsonValue& value, const Field&, Experiment& experiment) {
+void read_within_limit(const JsonValue& value, const Field& field, Experiment& experiment) {
   const SamplerRow& sampler = *experiment.sampler;
-  const NumberBounds bounds = {{1, static_cast<double>(sampler.*limit)},
-                               NumberKind::kInteger,
-                               "the limit of the sampler " + quote(sampler.name)};
-  experiment.*axis = whole_values(read_axis(value, bounds));
+  const std::string reason = "the limit of the sampler " + quote(sampler.name);
+  Field limited = field;
+  limited.bounds = {1, static_cast<double>(sampler.*limit), Ends::kIncluded, reason};
+  experiment.*axis = whole_values(read_axis(value, limited));
 }
 template <std::vector<std::int64_t> Experiment::*axis, std::int64_t SamplerRow::*limit>
 constexpr Access<Experiment, const Experiment> kWithinLimit = {

@@ -6,10 +6,9 @@
 
 #include "config/experiment_checks.h"
 #include "config/matrix_object.h"
-#include "config/members.h"
-#include "config/object_reader.h"
-#include "config/object_writer.h"
+#include "config/object.h"
 #include "config/schema.h"
+#include "config/values.h"
 #include "estimate/given_baseline.h"
 #include "experiment/given_scores.h"
 

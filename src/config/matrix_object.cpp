@@ -6,10 +6,9 @@
 #include <system_error>
 #include <vector>
 
-#include "config/members.h"
-#include "config/object_reader.h"
-#include "config/object_writer.h"
+#include "config/object.h"
 #include "config/schema.h"
+#include "config/values.h"
 #include "io/matrix_file.h"
 #include "io/matrix_file_error.h"
 

@@ -4,8 +4,6 @@
 #include <cctype>
 #include <vector>
 
-#include "config/join.h"
-
 namespace attnscale {
 namespace {
 

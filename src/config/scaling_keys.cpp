@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "config/members.h"
 #include "config/schema.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {
@@ -17,7 +17,7 @@ using ScalingAccess = Access<ScalingDraft, ScalingText>;
 
 template <std::optional<double> ScalingChanges::*change>
 void read_change(const JsonValue& value, const Field& field, ScalingDraft& draft) {
-  draft.numbers.push_back({change, read_axis(value, bounds_of(field))});
+  draft.numbers.push_back({change, read_axis(value, field)});
 }
 template <std::optional<double> ScalingChanges::*change>
 std::string write_change(const Field&, ScalingText& text) {
@@ -49,7 +49,6 @@ std::string write_max_shift(const Field& field, ScalingText& text) {
 // The gain: one number for queries and keys, two numbers, or a sweep.
 
 void read_gain(const JsonValue& value, const Field& field, ScalingDraft& draft) {
-  const NumberBounds bounds = bounds_of(field);
   const bool is_list = value.kind == JsonKind::kArray && !value.items.empty();
   if (is_list && value.items.front().kind != JsonKind::kArray) {
     if (value.items.size() != 2) {
@@ -57,8 +56,8 @@ void read_gain(const JsonValue& value, const Field& field, ScalingDraft& draft) 
                    "one number for queries and keys, two numbers [for queries, for keys], a range, "
                    "or several such as [[0.25], [0.5], [1]]");
     }
-    const double query_gain = read_number(value.items[0], bounds);
-    const double key_gain = read_number(value.items[1], bounds);
+    const double query_gain = read_number(value.items[0], field);
+    const double key_gain = read_number(value.items[1], field);
     draft.numbers.push_back({&ScalingChanges::gain, {{query_gain}, false}});
     draft.numbers.push_back({&ScalingChanges::key_gain, {{key_gain}, false}});
     return;
@@ -71,7 +70,7 @@ void read_gain(const JsonValue& value, const Field& field, ScalingDraft& draft) 
     }
     item = JsonValue(item.items.front());
   }
-  draft.numbers.push_back({&ScalingChanges::gain, read_axis(gains, bounds)});
+  draft.numbers.push_back({&ScalingChanges::gain, read_axis(gains, field)});
 }
 
 std::string write_gain(const Field&, ScalingText& text) {
@@ -105,7 +104,7 @@ void read_normaliser(const JsonValue& value, const Field& field, ScalingDraft& d
     const auto name = std::find(kNormaliserNames.begin() + 1, kNormaliserNames.end(), member.name);
     if (name != kNormaliserNames.end()) {
       draft.words.normaliser = static_cast<NormaliserKind>(name - kNormaliserNames.begin());
-      const NumberAxis bias = read_axis(member.value, bounds_of(field));
+      const NumberAxis bias = read_axis(member.value, field);
       draft.numbers.push_back({&ScalingChanges::bias, bias});
       return;
     }

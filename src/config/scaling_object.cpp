@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "config/object_reader.h"
-#include "config/parameters.h"
+#include "config/axis.h"
+#include "config/object.h"
 #include "config/scaling_keys.h"
 #include "config/schema.h"
 
@@ -44,10 +44,10 @@ std::string name_of_scaling(const JsonValue& value, const ScalingDraft& read) {
 
 // The number that a scaling comes to together with the one it is like.
 void expect_within(const JsonValue& value, std::string_view key, double number) {
-  const NumberBounds bounds = bounds_of(field_named(scaling_rows(), key));
-  if (number >= bounds.range.least && number <= bounds.range.most) return;
+  const Field& field = field_named(scaling_rows(), key);
+  if (number >= field.bounds.least && number <= field.bounds.most) return;
   refuse(value, fmt::format("with the scaling it starts from, the {} is {}; expected {}", key,
-                            number_text(number), describe_bounds(bounds)));
+                            number_text(number), describe_bounds(field)));
 }
 
 // Keys that have an effect only beside others.

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "config/object_writer.h"
+#include "config/object.h"
 #include "config/values.h"
 
 namespace attnscale {

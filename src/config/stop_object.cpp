@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "config/members.h"
 #include "config/nearest_name.h"
-#include "config/object_reader.h"
-#include "config/object_writer.h"
+#include "config/object.h"
 #include "config/schema.h"
+#include "config/values.h"
 
 namespace attnscale {
 namespace {

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "config/join.h"
 #include "config/nearest_name.h"
-#include "config/object_writer.h"
+#include "config/object.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
@@ -56,10 +55,8 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-NumberBounds bounds_of(const Field& field) {
-  const bool whole = field.type == FieldType::kInteger || field.type == FieldType::kIntegerAxis;
-  return {field.bounds, whole ? NumberKind::kInteger : NumberKind::kReal,
-          std::string(field.bounds.hint)};
+bool is_whole(const Field& field) {
+  return field.type == FieldType::kInteger || field.type == FieldType::kIntegerAxis;
 }
 
 std::string number_text(double number) {
@@ -77,11 +74,11 @@ std::string numbers_text(const std::vector<double>& numbers) {
   return list_text(texts);
 }
 
-std::string describe_bounds(const NumberBounds& bounds) {
-  const FieldBounds& range = bounds.range;
+std::string describe_bounds(const Field& field) {
+  const FieldBounds& range = field.bounds;
   const std::string least = number_text(range.least);
   const std::string most = number_text(range.most);
-  std::string text = bounds.kind == NumberKind::kInteger ? "an integer" : "a number";
+  std::string text = is_whole(field) ? "an integer" : "a number";
   if (range.most >= kAnyNumber) {
     if (range.least > -range.most) text += " above " + least;
   } else if (range.ends == Ends::kIncluded) {
@@ -90,13 +87,13 @@ std::string describe_bounds(const NumberBounds& bounds) {
     const bool open = range.ends == Ends::kBothExcluded;
     text += fmt::format(" above {} and {} {}", least, open ? "below" : "at most", most);
   }
-  return text + (bounds.reason.empty() ? "" : fmt::format(" ({})", bounds.reason));
+  return text + (range.hint.empty() ? "" : fmt::format(" ({})", range.hint));
 }
 
-double read_number(const JsonValue& value, const NumberBounds& bounds) {
-  const bool fits = value.kind == JsonKind::kNumber && within(value.number, bounds.range) &&
-                    (bounds.kind == NumberKind::kReal || is_written_whole(value));
-  if (!fits) refuse_found(value, describe_bounds(bounds));
+double read_number(const JsonValue& value, const Field& field) {
+  const bool fits = value.kind == JsonKind::kNumber && within(value.number, field.bounds) &&
+                    (!is_whole(field) || is_written_whole(value));
+  if (!fits) refuse_found(value, describe_bounds(field));
   return value.number;
 }
 

@@ -1,10 +1,9 @@
-#include "config/object_reader.h"
+#include "config/object.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "config/join.h"
 #include "config/nearest_name.h"
 
 namespace attnscale {
@@ -46,6 +45,22 @@ const JsonValue* find_value(const JsonValue& object, const Field& field, JsonVal
 const JsonValue& said_or_whole(const JsonValue& object, std::string_view key) {
   const JsonValue* said = object.find(key);
   return said != nullptr ? *said : object;
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  return fmt::format("[{}]", join(items));
+}
+
+std::string member_text(std::string_view key, std::string_view value) {
+  return fmt::format("{}: {}", quote(key), value);
+}
+
+std::string object_text(const std::vector<std::string>& members) {
+  return fmt::format("{{{}}}", join(members));
+}
+
+std::string object_in_lines(const std::vector<std::string>& members, const std::string& indent) {
+  return fmt::format("{{\n{0}  {1}\n{0}}}", indent, join(members, ",\n" + indent + "  "));
 }
 
 }  // namespace attnscale
