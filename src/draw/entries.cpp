@@ -1,4 +1,5 @@
 #include "draw/entries.h"
+#include "numerics/portable_math.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +9,6 @@
 
 namespace attnscale {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// What alignment adds to the variance of the product of an entry of the query and one of a key.
 double added_variance(const Entries& entries) {

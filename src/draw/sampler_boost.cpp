@@ -32,7 +32,7 @@ double dot(std::span<const double> query, std::span<const double> key) {
 }
 
 // Entries of a tile where one score allows, some 30 ms: a stop is asked between tiles.
-constexpr std::int64_t kTileEntries = std::int64_t{1} << 21;
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 21;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
   // More than one query in a tile only where it holds all their keys: the order of the draws is
   // query by query whatever the tile.
-  const TileShape shape = tile_shape(draw.keys, 1, kTileEntries / draw.d);
+  const TileShape shape = tile_shape(draw.keys, 1, kEntriesAtOnce / draw.d);
   for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
     for (std::int64_t q = 0; q < tile.queries; ++q) {
       if (tile.first_key == 0) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimate/logit_statistics.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

@@ -1,4 +1,5 @@
 #include "estimate/logit_statistics.h"
+#include "numerics/portable_math.h"
 
 #include <array>
 #include <cmath>
@@ -7,8 +8,6 @@
 
 namespace attnscale {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // A function of one scaling's mean powers, and its gradient with respect to them.
 struct PowerFunction {

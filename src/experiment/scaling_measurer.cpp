@@ -5,11 +5,10 @@
 #include <limits>
 
 #include "experiment/expected_logits.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double sink_logit(const Normaliser& normaliser) {
   return normaliser.kind == NormaliserKind::kSink ? normaliser.bias

@@ -9,6 +9,12 @@
 #include <cstdint>
 #include <limits>
 
+namespace attnscale {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace attnscale
+
 namespace attnscale::plain {
 
 /// e^x = power * (1 + fraction) with power a power of two and |fraction| below 0.42.

@@ -11,8 +11,6 @@
 namespace attnscale {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // e^x for any x, from 0 to infinity: plain::exp ends at 700.
 double exponential(double x) {
   if (std::abs(x) <= 700) return plain::exp(x);

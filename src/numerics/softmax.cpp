@@ -154,7 +154,6 @@ namespace {
 using HWY_NAMESPACE::kSink;
 using HWY_NAMESPACE::kTop;
 constexpr std::size_t kColumns = 10;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 void SoftmaxSums::start(std::int64_t queries, SoftmaxLevel level) {

@@ -10,14 +10,14 @@
 namespace attnscale {
 namespace {
 
-constexpr int kPanelPoints = 10;
+constexpr int kPointsOfPanel = 10;
 constexpr int kFirstPanels = 16;
 constexpr double kHighestRise = 5;  // of the logit on a panel: weights change on a scale of 1
 constexpr double kHighestRank = 4;  // of the log of P(all keys lie lower)
 constexpr double kLeastRank = -35;  // e^-35 is nothing
 constexpr double kRough = 1e-5;     // of a logit
 constexpr double kRoughDensity = 3e-9;
-constexpr double kDeepest = 40;  // e^-40 is nothing beside 1
+constexpr double kDeepestKey = 40;  // e^-40 is nothing beside 1
 constexpr double kNoTop = 1e-14;
 
 struct Cut {
@@ -122,7 +122,7 @@ double least_logit(const LogitLaw& law, const std::vector<Cut>& cuts,
                    const std::vector<Share>& shares, double keys) {
   for (std::size_t p = 0; p < cuts.size(); ++p) {
     if (keys * plain::exp(ranks_of(shares[p], keys).second) > kNoTop) {
-      return law.logit(cuts[p].low).logit - kDeepest;
+      return law.logit(cuts[p].low).logit - kDeepestKey;
     }
   }
   return law.logit(law.lowest).logit;
@@ -192,7 +192,7 @@ double PanelRule::last_coefficients(const std::vector<double>& values) const {
 }
 
 KeyGrid make_key_grid(const LogitLaw& law, double keys, GridKeys wanted) {
-  KeyGrid grid{PanelRule(kPanelPoints), {}};
+  KeyGrid grid{PanelRule(kPointsOfPanel), {}};
   const PanelRule& rule = grid.rule;
   std::vector<Cut> cuts = cuts_by_density(law, rule, keys);
   std::vector<Share> shares = shares_of(law, rule, cuts);
@@ -219,7 +219,7 @@ KeyGrid make_key_grid(const LogitLaw& law, double keys, GridKeys wanted) {
 }
 
 double key_grid_nodes(double logit_range) {
-  return kPanelPoints * (kFirstPanels + 2 * logit_range / kHighestRise);
+  return kPointsOfPanel * (kFirstPanels + 2 * logit_range / kHighestRise);
 }
 
 }  // namespace attnscale
