@@ -1,5 +1,6 @@
 #include "draw/sampler.h"
 
+#include <algorithm>
 #include <array>
 
 #include "draw/sampler_boost.h"
@@ -39,10 +40,8 @@ std::span<const SamplerRow> sampler_table() {
 }
 
 const SamplerRow* find_sampler(std::string_view name) {
-  for (const SamplerRow& row : kSamplers) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  const auto* row = std::ranges::find(kSamplers, name, &SamplerRow::name);
+  return row == kSamplers.end() ? nullptr : row;
 }
 
 }  // namespace attnscale

@@ -250,10 +250,8 @@ std::span<const MetricRow> metric_table() {
 }
 
 const MetricRow* find_metric(std::string_view name) {
-  for (const MetricRow& row : kMetrics) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  const auto* row = std::ranges::find(kMetrics, name, &MetricRow::name);
+  return row == kMetrics.end() ? nullptr : row;
 }
 
 double measure_weights(const MetricRow& metric, const QueryWeights& query,

@@ -1,5 +1,6 @@
 #include "experiment/scaling_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -184,10 +185,8 @@ std::string formula(const ScalingRow& row) {
 }
 
 const ScalingRow* find_scaling_row(std::string_view name) {
-  for (const ScalingRow& row : kScalings) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  const auto* row = std::ranges::find(kScalings, name, &ScalingRow::name);
+  return row == kScalings.end() ? nullptr : row;
 }
 
 std::optional<Scaling> find_scaling(std::string_view name) {
@@ -203,10 +202,8 @@ Scaling make_scaling(std::string name, const ScalingRow* like, std::vector<doubl
 }
 
 const RefusedScaling* find_refused_scaling(std::string_view name) {
-  for (const RefusedScaling& row : kRefused) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  const auto* row = std::ranges::find(kRefused, name, &RefusedScaling::name);
+  return row == kRefused.end() ? nullptr : row;
 }
 
 }  // namespace attnscale
