@@ -31,6 +31,7 @@ THIRD_PARTY = {
     "nlohmann/": r"(app/manifest|config/\w+|execution/run_identity|io/\w+)\.cpp",
     "Random123/": r"(draw/sampler|numerics/)\w*\.cpp",
     "hwy/": r"numerics/(\w+\.cpp|\w+-inl\.h|vector_targets\.h)",
+    "nettle/": r"io/sha256\.cpp",
     "fmt/core.h": r".+\.cpp",
     "fmt/": r"numerics/fmt_library\.cpp",
     "mpi.h": r"execution/executor_mpi\w*\.cpp",

@@ -103,8 +103,8 @@ class QueryFormula {
 struct MetricRow {
   std::string_view name;
   std::string_view unit;   ///< "1", "nat" or "logit"
-  std::string_view help;   ///< one line, with the formula
   std::string_view title;  ///< heading of a table, in the lesson's words
+  std::string_view help;   ///< one line, with the formula
   MetricKind kind = MetricKind::kPerQuery;
   WeightsFormula of_weights = nullptr;  ///< the number of a query; none for a statistic of logits
   /// 1 - of_weights without cancellation, for numbers that crowd at 1; nullptr for others.

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the manifest and for `verify`. Knows nothing of runs.
+// SHA-256 (FIPS 180-4) by Nettle, for the manifest and for `verify`. Knows nothing of runs.
 #pragma once
 
 #include <filesystem>
