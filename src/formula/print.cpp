@@ -15,7 +15,9 @@ struct Text {
   std::string text;
   Binding binding = Binding::kWhole;
 
-  std::string at_least(Binding least) const { return binding < least ? "(" + text + ")" : text; }
+  std::string at_least(Binding least) const {
+    return binding < least ? fmt::format("({})", text) : text;
+  }
 };
 
 // A function's name before a bracket would call it, though here it is a number's.
@@ -37,18 +39,18 @@ Text print(const Formula& formula, std::size_t place) {
   const std::size_t second = formula.second(place);
   const Text a = print(formula, first);
   const Text b = print(formula, second);
-  const auto joined = [&](Binding left, const std::string& sign, Binding right, Binding own) {
-    return Text{a.at_least(left) + sign + b.at_least(right), own};
+  const auto joined = [&](Binding left, std::string_view sign, Binding right, Binding own) {
+    return Text{fmt::format("{}{}{}", a.at_least(left), sign, b.at_least(right)), own};
   };
   const auto are = [&](Operation left, Operation right) {
     return formula[first].operation == left && formula[second].operation == right;
   };
   switch (node.operation) {
     case Operation::kNegate:
-      return {"-" + a.at_least(Binding::kSign), Binding::kSign};
+      return {fmt::format("-{}", a.at_least(Binding::kSign)), Binding::kSign};
     case Operation::kAdd:
     case Operation::kSubtract:
-      return joined(Binding::kSum, " " + name + " ", Binding::kProduct, Binding::kSum);
+      return joined(Binding::kSum, fmt::format(" {} ", name), Binding::kProduct, Binding::kSum);
     case Operation::kMultiply: {
       const std::string left = a.at_least(Binding::kProduct);
       const char next = b.at_least(Binding::kSign).front();
@@ -66,15 +68,15 @@ Text print(const Formula& formula, std::size_t place) {
       return joined(Binding::kWhole, ".", Binding::kWhole, Binding::kDot);
     case Operation::kMin:
       if (formula[first].operation == Operation::kMax) {
-        const std::string inside = a.text.substr(0, a.text.size() - 1).substr(a.text.find('('));
-        return {"clamp" + inside + ", " + b.text + ")"};
+        const std::string_view inside = std::string_view(a.text).substr(a.text.find('(') + 1);
+        return {fmt::format("clamp({}, {})", inside.substr(0, inside.size() - 1), b.text)};
       }
       break;
     default:
       break;
   }
-  const std::string more = formula.operands(place) == 2 ? ", " + b.text : "";
-  return {name + "(" + a.text + more + ")"};
+  if (formula.operands(place) == 1) return {fmt::format("{}({})", name, a.text)};
+  return {fmt::format("{}({}, {})", name, a.text, b.text)};
 }
 
 }  // namespace

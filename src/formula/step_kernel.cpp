@@ -49,12 +49,11 @@ ATTNSCALE_INLINED inline double power(double a, double b) {
 
 }  // namespace
 
-// clang-format off: one operation is one line.
+// One operation is one line.
+// clang-format off
 ATTNSCALE_VECTOR_CLONES
 void apply_step(Operation operation, const double* a, const double* b, double* out,
                 std::size_t count) {
-  const double ln2 = plain::log(2);
-  const double ln10 = plain::log(10);
   const auto each = [=](auto function) ATTNSCALE_INLINED {
     for (std::size_t n = 0; n < count; ++n) out[n] = function(a[n], b[n]);
   };
@@ -62,46 +61,26 @@ void apply_step(Operation operation, const double* a, const double* b, double* o
   each([=](double x, [[maybe_unused]] double y) ATTNSCALE_INLINED { return result; }); \
   break
   switch (operation) {
-    case Operation::kNegate:
-      ATTNSCALE_STEP(-x);
-    case Operation::kAdd:
-      ATTNSCALE_STEP(x + y);
-    case Operation::kSubtract:
-      ATTNSCALE_STEP(x - y);
-    case Operation::kMultiply:
-      ATTNSCALE_STEP(x * y);
-    case Operation::kDivide:
-      ATTNSCALE_STEP(x / y);
-    case Operation::kPower:
-      ATTNSCALE_STEP(power(x, y));
-    case Operation::kSqrt:
-      ATTNSCALE_STEP(std::sqrt(x));
-    case Operation::kCbrt:
-      ATTNSCALE_STEP(cube_root(x));
-    case Operation::kExp:
-      ATTNSCALE_STEP(exponential(x));
-    case Operation::kLn:
-      ATTNSCALE_STEP(logarithm(x));
-    case Operation::kLog2:
-      ATTNSCALE_STEP(logarithm(x) / ln2);
-    case Operation::kLog10:
-      ATTNSCALE_STEP(logarithm(x) / ln10);
-    case Operation::kTanh:
-      ATTNSCALE_STEP(plain::tanh(x));
-    case Operation::kAbs:
-      ATTNSCALE_STEP(std::abs(x));
-    case Operation::kSign:
-      ATTNSCALE_STEP(x > 0 ? 1.0 : x < 0 ? -1.0 : x);
-    case Operation::kFloor:
-      ATTNSCALE_STEP(std::floor(x));
-    case Operation::kCeil:
-      ATTNSCALE_STEP(std::ceil(x));
-    case Operation::kMin:
-      ATTNSCALE_STEP(y < x || y != y ? y : x);
-    case Operation::kMax:
-      ATTNSCALE_STEP(y > x || y != y ? y : x);
-    default:
-      break;
+    case Operation::kNegate: ATTNSCALE_STEP(-x);
+    case Operation::kAdd: ATTNSCALE_STEP(x + y);
+    case Operation::kSubtract: ATTNSCALE_STEP(x - y);
+    case Operation::kMultiply: ATTNSCALE_STEP(x * y);
+    case Operation::kDivide: ATTNSCALE_STEP(x / y);
+    case Operation::kPower: ATTNSCALE_STEP(power(x, y));
+    case Operation::kSqrt: ATTNSCALE_STEP(std::sqrt(x));
+    case Operation::kCbrt: ATTNSCALE_STEP(cube_root(x));
+    case Operation::kExp: ATTNSCALE_STEP(exponential(x));
+    case Operation::kLn: ATTNSCALE_STEP(logarithm(x));
+    case Operation::kLog2: ATTNSCALE_STEP(logarithm(x) / plain::log(2));
+    case Operation::kLog10: ATTNSCALE_STEP(logarithm(x) / plain::log(10));
+    case Operation::kTanh: ATTNSCALE_STEP(plain::tanh(x));
+    case Operation::kAbs: ATTNSCALE_STEP(std::abs(x));
+    case Operation::kSign: ATTNSCALE_STEP(x > 0 ? 1.0 : x < 0 ? -1.0 : x);
+    case Operation::kFloor: ATTNSCALE_STEP(std::floor(x));
+    case Operation::kCeil: ATTNSCALE_STEP(std::ceil(x));
+    case Operation::kMin: ATTNSCALE_STEP(y < x || y != y ? y : x);
+    case Operation::kMax: ATTNSCALE_STEP(y > x || y != y ? y : x);
+    default: break;
   }
 #undef ATTNSCALE_STEP
 }
