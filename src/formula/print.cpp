@@ -1,9 +1,11 @@
 #include "formula/print.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 
-#include <fmt/core.h>
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -32,7 +34,7 @@ bool ends_like_a_call(std::string_view text) {
 Text print(const Formula& formula, std::size_t place) {
   const FormulaNode& node = formula[place];
   const std::string name(row_of(node.operation).name);
-  if (node.operation == Operation::kNumber) return {fmt::format("{}", node.number)};
+  if (node.operation == Operation::kNumber) return {shortest(node.number)};
   if (node.operation == Operation::kName) return {node.name};
   if (formula.operands(place) == 0) return {name};
   const std::size_t first = formula.first(place);
