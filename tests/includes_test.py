@@ -12,9 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # Room -> the rooms right below it. What a room may include it may also reach below.
 DIRECTLY_BELOW = {
     "numerics": [],
+    "formula": ["numerics"],
     "draw": ["numerics"],
     "theory": ["numerics"],
-    "experiment": ["draw", "theory"],
+    "experiment": ["draw", "formula", "theory"],
     "estimate": ["experiment"],
     "io": ["estimate"],
     "execution": ["io"],
