@@ -5,11 +5,10 @@
 #include <numbers>
 
 #include "formula/step_kernel.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double power_of(double x, double power) {
   if (power == 0) return 1;

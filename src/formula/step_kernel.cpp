@@ -14,7 +14,6 @@ namespace attnscale {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallest = std::numeric_limits<double>::min();
 constexpr double kLargest = std::numeric_limits<double>::max();
 
