@@ -36,14 +36,14 @@ const std::vector<Row<Range>>& rows() {
   // clang-format off
   static const std::vector<Row<Range>> table = {
       {{"from", kNumber, kRequired, "", "First value.", kAny},
-       read_only<&Range::from>},
+       kReadOnly<&Range::from>},
       {{"to", kNumber, kRequired, "", "No value lies beyond this one.", kAny},
-       read_only<&Range::to>},
+       kReadOnly<&Range::to>},
       {{"times", kNumber, kOptional, "", "Each value is the one before times this.",
         {1, kAnyNumber, Ends::kLeastExcluded}},
-       read_only<&Range::times>},
+       kReadOnly<&Range::times>},
       {{"step", kNumber, kOptional, "", "Each value is the one before plus this.", kAny},
-       read_only<&Range::step>},
+       kReadOnly<&Range::step>},
   };
   // clang-format on
   return table;

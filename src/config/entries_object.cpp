@@ -44,9 +44,9 @@ constexpr Field kSd = {"sd", FieldType::kNumberAxis, FieldUse::kOptional, "1",
 
 const std::vector<Row<LawDraft>>& law_rows() {
   static const std::vector<Row<LawDraft>> table = {
-      {kLaw, read_only<&LawDraft::row>},
-      {kMean, read_only<&LawDraft::mean>},
-      {kSd, read_only<&LawDraft::sd>},
+      {kLaw, kReadOnly<&LawDraft::row>},
+      {kMean, kReadOnly<&LawDraft::mean>},
+      {kSd, kReadOnly<&LawDraft::sd>},
   };
   return table;
 }
@@ -102,11 +102,11 @@ const std::vector<Row<EntriesDraft>>& rows() {
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<Row<EntriesDraft>> table = {
-      {kLaw, read_only<&EntriesDraft::row>},
+      {kLaw, kReadOnly<&EntriesDraft::row>},
       {{"name", kName, kOptional, "", "Name in the column entries; by default the law's."},
-       read_only<&EntriesDraft::name>},
-      {kMean, read_only<&EntriesDraft::mean>},
-      {kSd, read_only<&EntriesDraft::sd>},
+       kReadOnly<&EntriesDraft::name>},
+      {kMean, kReadOnly<&EntriesDraft::mean>},
+      {kSd, kReadOnly<&EntriesDraft::sd>},
       {{"queries", kOwn, kOptional, "", "Law of the queries' entries, if the keys have another.",
         {}, kLaws}, {read_side<&EntriesDraft::queries>, nullptr, side_shape}},
       {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.",
@@ -114,10 +114,10 @@ const std::vector<Row<EntriesDraft>>& rows() {
       {{"alignment", kNumberAxis, kOptional, "0",
         "Correlation of each key entry with the query's: the mean score is d times this, times "
         "both spreads.",
-        {-1, 1}}, read_only<&EntriesDraft::alignment>},
+        {-1, 1}}, kReadOnly<&EntriesDraft::alignment>},
       {{"aligned_keys", kIntegerAxis, kOptional, "",
         "How many of the keys are aligned, the first ones; by default all.",
-        limits_of_samplers(&SamplerRow::max_keys)}, read_only<&EntriesDraft::aligned_keys>},
+        limits_of_samplers(&SamplerRow::max_keys)}, kReadOnly<&EntriesDraft::aligned_keys>},
   };
   // clang-format on
   return table;

@@ -100,12 +100,14 @@ struct Row {
 template <typename Draft, typename Value>
 std::vector<std::string_view> names_of(const std::vector<Row<Draft, Value>>& rows) {
   std::vector<std::string_view> names;
+  names.reserve(rows.size());
   for (const auto& row : rows) names.push_back(row.field.name);
   return names;
 }
 
 inline std::vector<std::string_view> names_of(const std::vector<Field>& fields) {
   std::vector<std::string_view> names;
+  names.reserve(fields.size());
   for (const Field& field : fields) names.push_back(field.name);
   return names;
 }

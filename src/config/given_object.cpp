@@ -25,24 +25,24 @@ const std::vector<GivenRow>& rows() {
   // clang-format off
   static const std::vector<GivenRow> table = {
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
-       both_ways<&Given::scores, matrix_shape>},
+       kBothWays<&Given::scores, matrix_shape>},
       {{"d", kInteger, kOptional, "", "Head size of the given scores, if a scaling needs it.",
-        {1, kLargestD}}, both_ways<&Given::d>},
+        {1, kLargestD}}, kBothWays<&Given::d>},
       {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
-       both_ways<&Given::queries, matrix_shape>},
+       kBothWays<&Given::queries, matrix_shape>},
       {{"keys", kOwn, kOptional, "", "One row of d numbers per key."},
-       both_ways<&Given::keys, matrix_shape>},
+       kBothWays<&Given::keys, matrix_shape>},
       {{"values", kOwn, kOptional, "", "One row per key: what it passes on."},
-       both_ways<&Given::values, matrix_shape>},
+       kBothWays<&Given::values, matrix_shape>},
       {{"causal", kBoolean, kOptional, "false",
         "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
-       both_ways<&Given::causal>},
+       kBothWays<&Given::causal>},
       {{"weights", kBoolean, kOptional, "",
         "Whether weights and outputs are written; by default only if no matrix is a file."},
-       both_ways<&Given::weights>},
+       kBothWays<&Given::weights>},
       {{"baseline", kBoolean, kOptional, "false",
         "Measures random queries and keys too, normal entries of mean 0 and spread 1: "
-        "baselines.csv."}, both_ways<&Given::baseline>},
+        "baselines.csv."}, kBothWays<&Given::baseline>},
   };
   // clang-format on
   return table;

@@ -26,10 +26,10 @@ const std::vector<FileRow>& rows() {
   // clang-format off
   static const std::vector<FileRow> table = {
       {{"file", kText, kRequired, "", "Path of a .npy or .csv file."},
-       both_ways<&GivenFile::path>},
+       kBothWays<&GivenFile::path>},
       {{"sha256", kText, kOptional, "",
         "SHA-256 of the file in hexadecimal; another file is refused."},
-       both_ways<&GivenFile::sha256>},
+       kBothWays<&GivenFile::sha256>},
   };
   // clang-format on
   return table;

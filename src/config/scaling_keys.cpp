@@ -80,6 +80,7 @@ std::string write_gain(const Field&, ScalingText& text) {
   const auto values = text.swept_values([](const Scaling& one) { return *one.changes.gain; });
   if (values.empty()) return number_text(*first.gain);
   std::vector<std::string> lists;
+  lists.reserve(values.size());
   for (const double value : values) lists.push_back(numbers_text({value}));
   return list_text(lists);
 }

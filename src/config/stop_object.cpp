@@ -23,21 +23,21 @@ const std::vector<StopRow>& rows() {
   static const std::vector<StopRow> table = {
       {{"metric", kChoice, kRequired, "",
         "The metric that must be precise, one of the experiment's.",
-        {}, {"metric", row_names<metric_table>}}, both_ways<&PrecisionTarget::metric>},
+        {}, {"metric", row_names<metric_table>}}, kBothWays<&PrecisionTarget::metric>},
       {{"relative_error", kNumber, kOptional, "",
         "Half the width of its interval must be at most this fraction of the estimate.",
-        {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::relative_error>},
+        {0, 1, Ends::kBothExcluded}}, kBothWays<&PrecisionTarget::relative_error>},
       {{"absolute_error", kNumber, kOptional, "",
         "Half the width of its interval must be at most this.",
-        {0, kAnyNumber, Ends::kLeastExcluded}}, both_ways<&PrecisionTarget::absolute_error>},
+        {0, kAnyNumber, Ends::kLeastExcluded}}, kBothWays<&PrecisionTarget::absolute_error>},
       {{"confidence", kNumber, kOptional, "0.95", "Confidence of that interval.",
-        {0, 1, Ends::kBothExcluded}}, both_ways<&PrecisionTarget::confidence>},
+        {0, 1, Ends::kBothExcluded}}, kBothWays<&PrecisionTarget::confidence>},
       {{"scaling", kName, kOptional, "",
         "The scaling under which it must be precise; by default all of the experiment's."},
-       both_ways<&PrecisionTarget::scaling>},
+       kBothWays<&PrecisionTarget::scaling>},
       {{"min_queries", kInteger, kOptional, "",
         "A cell never stops with fewer queries; by default 1000, or all if there are fewer.",
-        {2, kMostQueries}}, both_ways<&PrecisionTarget::min_queries>},
+        {2, kMostQueries}}, kBothWays<&PrecisionTarget::min_queries>},
   };
   // clang-format on
   return table;

@@ -128,7 +128,7 @@ struct BothWays {
   }
 };
 template <auto member, auto shape = nullptr>
-inline constexpr BothWays<member, shape> both_ways;
+inline constexpr BothWays<member, shape> kBothWays;
 
 /// The same for a key that its object writes itself, or that is never written.
 template <auto member>
@@ -139,6 +139,6 @@ struct ReadOnly {
   }
 };
 template <auto member>
-inline constexpr ReadOnly<member> read_only;
+inline constexpr ReadOnly<member> kReadOnly;
 
 }  // namespace attnscale
