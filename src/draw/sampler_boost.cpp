@@ -60,7 +60,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
         draw_standardised(entries.keys, words, key);
         if (tile.first_key + k < aligned) align(entries.alignment, standardised_query, key);
         stretch(entries.keys, key);
-        const auto place = static_cast<std::size_t>(k * tile.stride() + q);
+        const auto place = static_cast<std::size_t>(k * tile.stride + q);
         tile.scores[place] = dot(query, key);
         if (gives_norms) tile.squared_key_norms[place] = dot(key, key);
       }

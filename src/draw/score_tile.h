@@ -36,7 +36,20 @@ struct TileOf {
   std::span<Number> squared_query_norms = {};  ///< |q|^2 of each query: `stride` numbers
   std::span<Number> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
 
-  std::int64_t stride() const { return padded(queries); }
+  std::int64_t stride = padded(queries);
+
+  /// The same of `count` of the queries.
+  TileOf part(std::int64_t first, std::int64_t count) const {
+    const auto start = static_cast<std::size_t>(first);
+    TileOf tile{first_query + first, count, first_key, keys, scores.subspan(start)};
+    if (!squared_query_norms.empty()) {
+      tile.squared_query_norms =
+          squared_query_norms.subspan(start, static_cast<std::size_t>(count));
+      tile.squared_key_norms = squared_key_norms.subspan(start);
+    }
+    tile.stride = stride;
+    return tile;
+  }
 };
 
 /// A tile to be read. Lanes past the last query hold finite numbers, norms there none below 0.

@@ -92,7 +92,7 @@ GroupColumns BlockMeasurer::columns_of(const ScoreTile& tile, std::size_t scalin
 
 // Counts the scores and logits of a tile where their histograms are asked for.
 void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
-  const auto stride = static_cast<std::size_t>(tile.stride());
+  const auto stride = static_cast<std::size_t>(tile.stride);
   std::size_t place = scaling * experiment_.histogram.size();
   for (const HistogramQuantity& quantity : experiment_.histogram) {
     const std::size_t here = place++;

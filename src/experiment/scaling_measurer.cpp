@@ -40,7 +40,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     hidden_overflows_.start(tile.queries);
   }
   const Scores scores{tile.scores, tile.squared_query_norms, tile.squared_key_norms};
-  hidden_overflows_.add(size_, scores, tile.stride());
+  hidden_overflows_.add(size_, scores, tile.stride);
   logits_.resize(tile.scores.size());
   apply_scaling(rule_, size_, scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
