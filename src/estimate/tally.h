@@ -51,11 +51,7 @@ struct CellTally {
 
 CellMoments moments_of(const BlockValues& values);
 
-/// Where a scaling's groups stand in CellMoments.
-std::size_t logit_group(const Experiment& experiment, std::size_t scaling);
-std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric);
-
-/// The group that a metric of the experiment is estimated from under one scaling.
+/// The group in CellMoments that a metric of the experiment is estimated from under one scaling.
 std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric);
 
 /// Where a scaling's own powers stand in its group, and what they were taken about.
