@@ -1,4 +1,5 @@
 // From an estimate and its standard error to a 95 % interval. Knows nothing of what was estimated.
+// The only file that includes Boost.Math, which takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,12 @@ struct Interval {
   double high;
 };
 
-/// How many standard errors Student's interval reaches to either side: the two-sided quantile of
-/// his t with `queries` - 1 degrees of freedom; queries >= 2.
+/// The number below which Student's t with `degrees` > 0 degrees of freedom lies with this
+/// probability.
+double student_quantile(double degrees, double probability);
+
+/// How many standard errors Student's interval reaches to either side: the two-sided quantile with
+/// `queries` - 1 degrees of freedom; queries >= 2.
 double student_reach(std::int64_t queries, double confidence = 0.95);
 
 /// Value plus and minus Student's quantile times the standard error.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "estimate/quantiles.h"
+#include "estimate/interval.h"
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "experiment/experiment.h"
-#include "experiment/hidden_overflows.h"
 #include "numerics/power_sums.h"
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
