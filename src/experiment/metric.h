@@ -40,7 +40,7 @@ enum class MetricNeeds {
 /// What a per-query metric may look at beside the weights or sums of its query.
 struct QueryContext {
   /// Derivative of the top logit with respect to its score, under a norm to the product after it.
-  /// Where a soft-cap makes it differ from query to query, each has a context of its own.
+  /// A soft-cap makes it differ from query to query.
   double logit_per_score;
   double saturated_above;  ///< threshold of the metric `saturated`
 };
@@ -61,11 +61,7 @@ class QueryFormula {
   static constexpr QueryFormula of() {
     QueryFormula formula;
     formula.of_query_ = kFormula;
-    formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext& context, double* out) {
-      for (std::int64_t i = 0; i < sums.queries(); ++i) out[i] = kFormula(sums.query(i), context);
-    };
-    formula.of_each_query_ = [](const SoftmaxSums& sums, const QueryContext* contexts,
-                                double* out) {
+    formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext* contexts, double* out) {
       for (std::int64_t i = 0; i < sums.queries(); ++i) {
         out[i] = kFormula(sums.query(i), contexts[i]);
       }
@@ -80,22 +76,15 @@ class QueryFormula {
     return of_query_(query, context);
   }
 
-  /// Fills `out`, of length sums.queries().
-  void operator()(const SoftmaxSums& sums, const QueryContext& context,
-                  std::span<double> out) const {
-    of_queries_(sums, context, out.data());
-  }
-
-  /// The same where each query has a context of its own: `contexts` has sums.queries() of them.
+  /// Fills `out`: both spans have the length sums.queries().
   void operator()(const SoftmaxSums& sums, std::span<const QueryContext> contexts,
                   std::span<double> out) const {
-    of_each_query_(sums, contexts.data(), out.data());
+    of_queries_(sums, contexts.data(), out.data());
   }
 
  private:
   OfQuery of_query_ = nullptr;
-  void (*of_queries_)(const SoftmaxSums&, const QueryContext&, double*) = nullptr;
-  void (*of_each_query_)(const SoftmaxSums&, const QueryContext*, double*) = nullptr;
+  void (*of_queries_)(const SoftmaxSums&, const QueryContext*, double*) = nullptr;
 };
 
 /// A per-query metric is defined by `of_weights`; the formulas over running sums give the same
