@@ -1,5 +1,7 @@
 #include "estimate/reference.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -101,9 +103,10 @@ std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
-std::string sentence(int count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many) +
-         " left out: together they would take more work than the exact values of one run may";
+std::string left_out(int count, const char* one, const char* many) {
+  return fmt::format(
+      "{} {} left out: together they would take more work than the exact values of one run may",
+      count, count == 1 ? one : many);
 }
 
 }  // namespace
@@ -126,9 +129,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   const ScalingRule& rule = scaling.rule;
   const bool is_known = has_exact_means(draw, rule);
   std::optional<ExactMeans> means;
-  const bool wanted =
-      std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
-                  [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
+  const bool wanted = std::ranges::any_of(
+      experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
     means = softmax_means(request_of(draw, rule));
     // Per cosine; the score is the product after the norm.
@@ -173,17 +175,17 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
 std::vector<std::string> ExactValues::warnings() const {
   std::vector<std::string> sentences;
   if (skipped_means_ > 0) {
-    sentences.push_back(sentence(skipped_means_, "cell and scaling has its exact means",
+    sentences.push_back(left_out(skipped_means_, "cell and scaling has its exact means",
                                  "cells and scalings have their exact means"));
   }
   if (skipped_crossings_ > 0) {
-    sentences.push_back(sentence(skipped_crossings_, "exact crossing is", "exact crossings are"));
+    sentences.push_back(left_out(skipped_crossings_, "exact crossing is", "exact crossings are"));
   }
   if (cut_crossings_ > 0) {
-    sentences.push_back(std::to_string(cut_crossings_) +
-                        (cut_crossings_ == 1 ? " exact crossing was" : " exact crossings were") +
-                        " not found where logits are within reach of the integrals; it may lie at "
-                        "a larger d");
+    sentences.push_back(fmt::format(
+        "{} not found where logits are within reach of the integrals; it may lie at a larger d",
+        cut_crossings_ == 1 ? "1 exact crossing was"
+                            : fmt::format("{} exact crossings were", cut_crossings_)));
   }
   return sentences;
 }
