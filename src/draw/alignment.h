@@ -1,5 +1,5 @@
 // Aligned keys without their entries: from the score of an independent key to that of an aligned
-// one, for samplers that do not hold every entry. What alignment is says draw/entries.
+// one, for samplers that do not hold every entry. draw/entries says what alignment is.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace attnscale {
 double alignment_shift(const Entries& law, std::int64_t d, const double* entries,
                        std::int64_t stride);
 
-/// The same where all that is known of the query is |q|^2. Precondition: entries of mean 0.
+/// The same if only |q|^2 is known of the query. Precondition: entries of mean 0.
 double alignment_shift(const Entries& law, double squared_query_norm);
 
 /// Turns the squared norms of a tile's independent keys into those of aligned keys, as far as these
@@ -26,7 +26,7 @@ double alignment_shift(const Entries& law, double squared_query_norm);
 void align_squared_key_norms(const Entries& law, const TileBuffer& tile);
 
 /// (q.k / |q|)^2, the square of the key's part along the query; 0 for a query of zeros. The score
-/// is not squared: of small entries that would be 0.
+/// is not squared: for small entries the square would be 0.
 inline double squared_part_along(double score, double squared_query_norm) {
   return squared_query_norm > 0 ? score * (score / squared_query_norm) : 0;
 }

@@ -13,7 +13,8 @@ namespace {
 // A law's scalar function is called for this many entries at a time: a part of what it draws.
 constexpr std::size_t kPart = 256;
 
-// Key entries of a tile where one key allows, some 20 ms: a stop is asked between tiles.
+// Key entries of a tile, unless one key takes more; some 20 ms, as a stop is asked for between
+// tiles.
 constexpr std::int64_t kTileEntries = std::int64_t{1} << 24;
 
 bool has_kernel(const Law& law) {
@@ -66,7 +67,7 @@ class QueryGroup {
   QueryGroup(const Draw& draw, const BlockAddress& address)
       : draw_(draw), address_(address), words_(stream_key(address, StreamPurpose::kEntries)) {}
 
-  // Draws the entries of a tile's queries, and sums up their squares where the tile has room.
+  // Draws the entries of a tile's queries, and sums their squares if the tile asks for them.
   void draw_queries(const TileBuffer& tile) {
     first_query_ = tile.first_query;
     stride_ = tile.queries;
@@ -139,7 +140,7 @@ class QueryGroup {
     }
   }
 
-  // The key's squared norm goes to `squared_norm` where that is not nullptr.
+  // The key's squared norm goes to `squared_norm` unless that is nullptr.
   double score_of(std::int64_t query, std::int64_t key, double* squared_norm) const {
     VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
     CompensatedSum score;

@@ -6,8 +6,8 @@
 
 namespace attnscale {
 
-/// An estimate with its standard error; NaN where either does not exist. A standard error of 0
-/// means that nothing varied.
+/// An estimate with its standard error; NaN if either does not exist. A standard error of 0 means
+/// that nothing varied.
 struct Estimate {
   double value;
   double std_error;
@@ -30,11 +30,11 @@ double student_reach(std::int64_t queries, double confidence = 0.95);
 Interval student_interval(const Estimate& estimate, std::int64_t queries);
 
 /// The same on the logarithm of value - floor, for numbers that are above `floor` and err further
-/// upwards than downwards. Student's interval where the value is not above the floor.
+/// upwards than downwards. Student's interval if the value is not above the floor.
 Interval log_interval(const Estimate& estimate, double floor, std::int64_t queries);
 
 /// The interval of Clopper & Pearson (1934) of a fraction observed over `queries` queries: it holds
-/// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % where
+/// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % if
 /// about one query in a run is counted.) Each side leaves out the probability `tail`.
 Interval fraction_interval(double fraction, std::int64_t queries, double tail = 0.025);
 

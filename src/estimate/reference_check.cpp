@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kWorstShown = 5;
 
-// A standard error that does not rest on the queries themselves where these are 0 or 1: of few
-// events they may have seen none.
+// For numbers that are 0 or 1 a standard error that does not rest on the queries: if events are
+// rare they may have seen none.
 double error_of(const MetricRow& metric, const ResultRow& row) {
   if (!metric.is_fraction) return row.std_error.value_or(0);
   const double fraction = *row.reference;

@@ -34,7 +34,7 @@ Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size
   return moments_of(columns);
 }
 
-// Smallest and largest number of a column; nothing where one of them is not finite.
+// Smallest and largest number of a column; empty if a number is not finite.
 std::optional<std::pair<double, double>> extremes_of(std::span<const double> values) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors

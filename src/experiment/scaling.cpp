@@ -22,7 +22,7 @@ double log_of_keys(const ScalingRule& rule, std::int64_t keys) {
   return rule.log_keys_base ? logarithm / plain::log(*rule.log_keys_base) : logarithm;
 }
 
-/// Products of the normalised queries and keys.
+// Products of the normalised queries and keys.
 void normalise(Norm norm, std::int64_t d, const Scores& scores, std::span<double> out) {
   const double factor = norm == Norm::kRms ? static_cast<double>(d) : 1;
   const std::size_t stride = scores.squared_query_norms.size();

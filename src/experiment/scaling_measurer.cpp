@@ -80,7 +80,7 @@ bool ScalingMeasurer::overflowed(std::int64_t query) const {
   return !is_finite(softmax_.query(query)) || hidden_overflows_.of(query);
 }
 
-// The first query's context holds for all where no soft-cap makes them differ.
+// The first query's context holds for all unless a soft-cap makes them differ.
 void ScalingMeasurer::fill_contexts() {
   const auto per_score = [&](std::int64_t query) {
     return logit_per_score(rule_, size_, softmax_.query(query).top);
