@@ -5,10 +5,9 @@
 namespace attnscale {
 namespace {
 
-// How many of the keys first_key ... first_key + keys - 1 are aligned, the first ones of them; may
-// be below 0.
-std::int64_t aligned_among(const Entries& law, std::int64_t first_key, std::int64_t keys) {
-  return std::min(keys, aligned_of(law, first_key + keys) - first_key);
+// How many of the tile's keys are aligned, the first ones of them; may be below 0.
+std::int64_t aligned_among(const Entries& law, const TileBuffer& tile) {
+  return std::min(tile.keys, aligned_of(law, tile.first_key + tile.keys) - tile.first_key);
 }
 
 // |k|^2 - (q.k / |q|)^2, the square of the key's part across the query. Eight roundings of |k|^2,
@@ -41,31 +40,29 @@ double alignment_shift(const Entries& law, double squared_query_norm) {
   return law.alignment * law.keys.sd * (squared_query_norm / law.queries.sd);
 }
 
-void align_squared_key_norms(const Entries& law, std::int64_t first_key, std::int64_t keys,
-                             std::span<const double> squared_query_norms, const double* scores,
-                             double* squared_key_norms, std::int64_t stride) {
+void align_squared_key_norms(const Entries& law, const TileBuffer& tile) {
   const double kept = kept_share(law.alignment);
-  const std::int64_t aligned = aligned_among(law, first_key, keys);
+  const std::int64_t aligned = aligned_among(law, tile);
   for (std::int64_t key = 0; key < aligned; ++key) {
-    const double* const row = scores + key * stride;
-    double* const norms = squared_key_norms + key * stride;
-    for (std::size_t query = 0; query < squared_query_norms.size(); ++query) {
-      const double q2 = squared_query_norms[query];
-      const double score = kept * row[query] + alignment_shift(law, q2);
-      const double across = squared_part_across(norms[query], squared_part_along(row[query], q2));
+    const double* const scores = tile.scores.data() + key * tile.stride;
+    double* const norms = tile.squared_key_norms.data() + key * tile.stride;
+    for (std::size_t query = 0; query < tile.squared_query_norms.size(); ++query) {
+      const double q2 = tile.squared_query_norms[query];
+      const double score = kept * scores[query] + alignment_shift(law, q2);
+      const double across =
+          squared_part_across(norms[query], squared_part_along(scores[query], q2));
       norms[query] = kept * kept * across + squared_part_along(score, q2);
     }
   }
 }
 
-void align_scores(const Entries& law, std::int64_t first_key, std::int64_t keys,
-                  std::span<const double> shifts, double* scores, std::int64_t stride) {
+void align_scores(const Entries& law, std::span<const double> shifts, const TileBuffer& tile) {
   const double kept = kept_share(law.alignment);
-  const std::int64_t aligned = aligned_among(law, first_key, keys);
+  const std::int64_t aligned = aligned_among(law, tile);
   for (std::int64_t key = 0; key < aligned; ++key) {
-    double* row = scores + key * stride;
+    double* const scores = tile.scores.data() + key * tile.stride;
     for (std::size_t query = 0; query < shifts.size(); ++query) {
-      row[query] = kept * row[query] + shifts[query];
+      scores[query] = kept * scores[query] + shifts[query];
     }
   }
 }

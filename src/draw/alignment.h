@@ -1,11 +1,11 @@
 // Aligned keys without their entries: from the score of an independent key to that of an aligned
-// one, for samplers that do not hold every entry. What alignment is says draw/entries.
+// one, for samplers that do not hold every entry. draw/entries says what alignment is.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "draw/entries.h"
+#include "draw/score_tile.h"
 
 namespace attnscale {
 
@@ -15,28 +15,24 @@ namespace attnscale {
 double alignment_shift(const Entries& law, std::int64_t d, const double* entries,
                        std::int64_t stride);
 
-/// The same where all that is known of the query is |q|^2. Precondition: entries of mean 0.
+/// The same if only |q|^2 is known of the query. Precondition: entries of mean 0.
 double alignment_shift(const Entries& law, double squared_query_norm);
 
-/// Turns the squared norms of independent keys first_key ... first_key + keys - 1 into those of
-/// aligned keys, as far as these keys are aligned, given the scores of the independent keys, to be
-/// aligned afterwards; both laid out alike, [key * stride + query]. What k' has across the query,
-/// |k'|^2 - (q.k')^2 / |q|^2, shrinks to kept^2 of it, and what it has along the query becomes
-/// (q.k)^2 / |q|^2. A sum of two squares: |q.k| is above |q| |k| by rounding at most.
-/// Precondition: entries of mean 0.
-void align_squared_key_norms(const Entries& law, std::int64_t first_key, std::int64_t keys,
-                             std::span<const double> squared_query_norms, const double* scores,
-                             double* squared_key_norms, std::int64_t stride);
+/// Turns the squared norms of a tile's independent keys into those of aligned keys, as far as these
+/// keys are aligned. The scores are still those of the independent keys, to be aligned afterwards.
+/// What k' has across the query, |k'|^2 - (q.k')^2 / |q|^2, shrinks to kept^2 of it, and what it
+/// has along the query becomes (q.k)^2 / |q|^2. A sum of two squares: |q.k| is above |q| |k| by
+/// rounding at most. Precondition: entries of mean 0.
+void align_squared_key_norms(const Entries& law, const TileBuffer& tile);
 
 /// (q.k / |q|)^2, the square of the key's part along the query; 0 for a query of zeros. The score
-/// is not squared: of small entries that would be 0.
+/// is not squared: for small entries the square would be 0.
 inline double squared_part_along(double score, double squared_query_norm) {
   return squared_query_norm > 0 ? score * (score / squared_query_norm) : 0;
 }
 
-/// Turns the scores of independent keys first_key ... first_key + keys - 1 into those of aligned
-/// keys, as far as these keys are aligned: scores[key * stride + query] of shifts.size() queries.
-void align_scores(const Entries& law, std::int64_t first_key, std::int64_t keys,
-                  std::span<const double> shifts, double* scores, std::int64_t stride);
+/// Turns the scores of a tile's independent keys into those of aligned keys, as far as these keys
+/// are aligned. `shifts` has one number for each query of the tile.
+void align_scores(const Entries& law, std::span<const double> shifts, const TileBuffer& tile);
 
 }  // namespace attnscale

@@ -10,7 +10,7 @@
 namespace attnscale {
 namespace {
 
-/// What alignment adds to the variance of the product of an entry of the query and one of a key.
+// What alignment adds to the variance of the product of an entry of the query and one of a key.
 double added_variance(const Entries& entries) {
   const Law& q = entries.queries;
   const Law& k = entries.keys;

@@ -21,7 +21,7 @@ struct Entries {
   Law keys;
   double alignment = 0;  ///< from -1 to 1
   std::optional<std::int64_t> aligned_keys =
-      std::nullopt;  ///< how many, the first ones; every key without it
+      std::nullopt;  ///< how many, the first ones; all keys if empty
 
   friend bool operator==(const Entries&, const Entries&) = default;
 };
@@ -32,11 +32,11 @@ std::int64_t aligned_of(const Entries& entries, std::int64_t keys);
 /// sqrt(1 - alignment^2): the share that an aligned key keeps of its own entry.
 double kept_share(double alignment);
 
-/// Exact moments of a score, of a query taken at random and any of its keys.
+/// Exact moments of the score of a random query and any of its keys.
 struct ScoreMoments {
   double mean;
-  double sd;        ///< infinity where it does not exist
-  double kurtosis;  ///< not excess: 3 for a normal score; infinity where it does not exist
+  double sd;        ///< infinity if it does not exist
+  double kurtosis;  ///< not excess: 3 for a normal score; infinity if it does not exist
 };
 
 /// Moments of the scores of d entries and `keys` keys per query. With independent entries: mean
@@ -44,16 +44,16 @@ struct ScoreMoments {
 /// kurtosis 3 + (kq kk - 3) / d. An aligned key adds d rho sq sk to the mean and
 /// d (rho^2 (kq - 2) sq^2 sk^2 + 2 rho mu_q mu_k sq sk) to the variance, as laws are symmetric; if
 /// all keys are aligned and the entries centred normal, kurtosis is
-/// 3 + 6 (1 + 6 rho^2 + rho^4) / (d (1 + rho^2)^2). Where some keys are aligned, mean and spread
-/// are those of all scores together. Kurtosis is NaN where no closed form is used.
+/// 3 + 6 (1 + 6 rho^2 + rho^4) / (d (1 + rho^2)^2). If only some keys are aligned, mean and spread
+/// are those of all scores together. Kurtosis is NaN if no closed form is used.
 ScoreMoments score_moments(const Entries& entries, std::int64_t d, std::int64_t keys);
 
-/// True where the score has an absolute moment of that order, 0 or above. An aligned key holds the
+/// True if the score has an absolute moment of that order, 0 or above. An aligned key holds the
 /// query's entry, whose square is then in the score.
 bool has_moments(const Entries& entries, int order);
 
-/// A text that is equal exactly for entries that draw the same numbers, with every parameter in
-/// full.
+/// A text with every parameter in full: equal for two entries exactly if they draw the same
+/// numbers.
 std::string identity_text(const Entries& entries);
 
 }  // namespace attnscale

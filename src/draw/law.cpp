@@ -19,7 +19,7 @@ using Uniform = boost::random::uniform_real_distribution<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Of the middles of 2^52 equal parts of (0, 1): u and 1 - u are both exact, and neither is 0.
+// Of the middles of 2^52 equal parts of (0, 1): u and 1 - u are both exact, and neither is 0.
 double middle_of_unit(std::uint64_t word) {
   return static_cast<double>((word >> 12) * 2 + 1) * 0x1p-53;
 }
@@ -100,9 +100,9 @@ constexpr std::array kTruncatedNormal{
     LawParameter{"at", 1e-3, 30, "largest size of an entry before it is rescaled, in spreads"},
 };
 
-/// E[x^(2k)] of a normal number within [-at, at]. With S_k the sum over j of
-/// at^(2j) / ((2k+1) (2k+3) ... (2k+2j+1)), integration by parts gives at^(2k) S_k / S_0: positive
-/// terms only.
+// E[x^(2k)] of a normal number within [-at, at]. With S_k the sum over j of
+// at^(2j) / ((2k+1) (2k+3) ... (2k+2j+1)), integration by parts gives at^(2k) S_k / S_0: positive
+// terms only.
 double truncated_moment(double at, int k) {
   const auto series = [at](int power) {
     double term = 1.0 / (2 * power + 1);
@@ -123,7 +123,7 @@ double truncated_normal_kurtosis(Parameters parameters) {
   return truncated_moment(parameters[0], 2) / (variance * variance);
 }
 
-/// Rejection, from the normal law where it mostly lies within the bounds, else from the uniform.
+// Rejection, from the normal law where it mostly lies within the bounds, else from the uniform.
 double draw_truncated(double at, Normal& normal, Uniform& within, RandomStream& words) {
   for (;;) {
     if (at >= 1) {

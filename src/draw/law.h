@@ -24,14 +24,14 @@ struct LawRow {
   std::string_view help;                          ///< one line
   std::string_view formula;                       ///< density or construction, in ASCII
   std::span<const LawParameter> parameters = {};  ///< all required, in the order `fill` takes them
-  /// E[x^4] of the standardised law: 3 for the normal law, infinity where it does not exist.
+  /// E[x^4] of the standardised law: 3 for the normal law, infinity if it does not exist.
   double (*kurtosis)(std::span<const double> parameters);
-  /// Fills `out` with independent draws of mean 0 and spread 1, a function of the words alone: no
-  /// result of libm but a square root goes into a number.
+  /// Fills `out` with independent draws of mean 0 and spread 1, a function of the words alone. Of
+  /// libm only square roots are used.
   void (*fill)(std::span<const double> parameters, RandomStream& words, std::span<double> out);
-  /// E|x|^k exists for k below this number; nullptr where every moment does.
+  /// E|x|^k exists for k below this number; nullptr if every moment exists.
   double (*moments_below)(std::span<const double> parameters) = nullptr;
-  /// True where single values have a probability, so that scores may be equal.
+  /// True if single values have a positive probability, so that scores may be equal.
   bool has_atoms = false;
 };
 

@@ -15,7 +15,7 @@ struct SamplerRow {
   std::string_view name;
   std::string_view help;  ///< one line
   bool draws_entries;     ///< draws every entry, so that its work grows with d
-  double nanoseconds;     ///< rough time of one entry (of one score where none is drawn)
+  double nanoseconds;     ///< rough time of one entry (of one score if none is drawn)
   std::int64_t max_d;
   std::int64_t max_keys;
   /// Whether the sampler has a rule for these entries.
@@ -25,8 +25,8 @@ struct SamplerRow {
   /// block alone, so a shorter block is the beginning of a longer one.
   void (*draw_block)(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                      const TileSink& sink);
-  /// Whether the sampler returns squared norms on request for entries that it can draw. Where it
-  /// does not, a draw must not ask for them.
+  /// Whether the sampler returns squared norms on request for entries that it can draw. If not, a
+  /// draw must not ask for them.
   bool (*can_give_norms)(const Entries& entries) = [](const Entries&) { return false; };
 };
 

@@ -23,15 +23,15 @@ void align(double alignment, std::span<const double> standardised_query, std::sp
   }
 }
 
-// A plain sum: its error, at most d rounding errors of a sum that grows as sqrt(d), is far below
-// any error bar at the sizes this sampler is used for.
+// Summed as they come: the error, at most d rounding errors of a sum that grows as sqrt(d), is far
+// below any error bar at the sizes this sampler is used for.
 double dot(std::span<const double> query, std::span<const double> key) {
   double score = 0;
   for (std::size_t i = 0; i < query.size(); ++i) score += query[i] * key[i];
   return score;
 }
 
-// Entries of a tile where one score allows, some 30 ms: a stop is asked between tiles.
+// Entries of a tile, unless one score takes more; some 30 ms, as a stop is asked for between tiles.
 constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 21;
 
 }  // namespace
@@ -60,7 +60,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
         draw_standardised(entries.keys, words, key);
         if (tile.first_key + k < aligned) align(entries.alignment, standardised_query, key);
         stretch(entries.keys, key);
-        const auto place = static_cast<std::size_t>(k * tile.stride() + q);
+        const auto place = static_cast<std::size_t>(k * tile.stride + q);
         tile.scores[place] = dot(query, key);
         if (gives_norms) tile.squared_key_norms[place] = dot(key, key);
       }

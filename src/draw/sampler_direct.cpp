@@ -57,7 +57,7 @@ void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64
   std::vector<double> shifts;
   for_each_tile(draw, queries, tile_shape(draw.keys, kLanes), sink, [&](const TileBuffer& tile) {
     if (tile.first_key == 0) {
-      score_sds.resize(static_cast<std::size_t>(tile.stride()));
+      score_sds.resize(static_cast<std::size_t>(tile.stride));
       draw_squared_query_norms(draw, address, tile.first_query, score_sds);
       if (gives_norms) std::ranges::copy(score_sds, tile.squared_query_norms.begin());
       if (aligns) {
@@ -67,10 +67,7 @@ void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64
       for (double& sd : score_sds) sd = std::sqrt(sd) * draw.entries.keys.sd;
     }
     draw_scaled_normals(words, tile.first_query, tile.first_key, score_sds, tile.scores);
-    if (aligns) {
-      align_scores(draw.entries, tile.first_key, tile.keys, shifts, tile.scores.data(),
-                   tile.stride());
-    }
+    if (aligns) align_scores(draw.entries, shifts, tile);
     if (gives_norms) draw_squared_key_norms(draw, address, tile);
   });
 }

@@ -13,7 +13,8 @@ namespace {
 // A law's scalar function is called for this many entries at a time: a part of what it draws.
 constexpr std::size_t kPart = 256;
 
-// Key entries of a tile where one key allows, some 20 ms: a stop is asked between tiles.
+// Key entries of a tile, unless one key takes more; some 20 ms, as a stop is asked for between
+// tiles.
 constexpr std::int64_t kTileEntries = std::int64_t{1} << 24;
 
 bool has_kernel(const Law& law) {
@@ -60,66 +61,48 @@ double sum_of_squares(std::span<const double> part) {
   return sum;
 }
 
-// Where the scores of some queries and keys go, [key * stride + query], and the squared norms of
-// the keys, laid out alike: nullptr where nobody asks for them.
-struct TilePlace {
-  double* scores;
-  double* squared_key_norms;
-  std::int64_t stride;
-};
-
 // Queries that are worked on together: their entries, entries[i * stride + query].
 class QueryGroup {
  public:
   QueryGroup(const Draw& draw, const BlockAddress& address)
       : draw_(draw), address_(address), words_(stream_key(address, StreamPurpose::kEntries)) {}
 
-  // Draws the entries of `stride` queries.
-  void draw_queries(std::int64_t first_query, std::int64_t stride) {
-    draw_query_entries(first_query, stride);
-    if (draw_.norms == NormRequest::kSquaredNorms) sum_squared_norms();
-    if (draw_.entries.alignment == 0) return;
-    shifts_.resize(static_cast<std::size_t>(stride));
-    for (std::int64_t query = 0; query < stride; ++query) {
-      shifts_[static_cast<std::size_t>(query)] =
-          alignment_shift(draw_.entries, draw_.d, entries_.data() + query, stride);
-    }
-  }
-
-  // Of the group's queries, where norms were asked for.
-  std::span<const double> squared_norms() const { return squared_norms_; }
-
-  // Scores of the group's queries against some of their keys.
-  void score_keys(std::int64_t first_key, std::int64_t keys, const TilePlace& tile) const {
-    const Law& law = draw_.entries.keys;
-    if (has_kernel(law)) {
-      score_normal_keys(
-          words_, first_query_, first_key, keys, {law.mean, law.sd},
-          {draw_.d, entries_, stride_, tile.scores, tile.stride, tile.squared_key_norms});
-    } else {
-      score_keys_one_by_one(first_key, keys, tile);
-    }
-    if (draw_.entries.alignment == 0) return;
-    if (tile.squared_key_norms != nullptr) {
-      align_squared_key_norms(draw_.entries, first_key, keys, squared_norms_, tile.scores,
-                              tile.squared_key_norms, tile.stride);
-    }
-    align_scores(draw_.entries, first_key, keys, shifts_, tile.scores, tile.stride);
-  }
-
- private:
-  void draw_query_entries(std::int64_t first_query, std::int64_t stride) {
-    first_query_ = first_query;
-    stride_ = stride;
-    entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride));
+  // Draws the entries of a tile's queries, and sums their squares if the tile asks for them.
+  void draw_queries(const TileBuffer& tile) {
+    first_query_ = tile.first_query;
+    stride_ = tile.queries;
+    entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride_));
     const Law& law = draw_.entries.queries;
     if (has_kernel(law)) {
-      draw_normal_entries(words_, first_query, 0, {law.mean, law.sd}, draw_.d, entries_);
+      draw_normal_entries(words_, first_query_, 0, {law.mean, law.sd}, draw_.d, entries_);
     } else {
       draw_entries_one_by_one(law);
     }
+    if (!tile.squared_query_norms.empty()) sum_squared_norms(tile.squared_query_norms);
+    if (draw_.entries.alignment == 0) return;
+    shifts_.resize(static_cast<std::size_t>(stride_));
+    for (std::int64_t query = 0; query < stride_; ++query) {
+      shifts_[static_cast<std::size_t>(query)] =
+          alignment_shift(draw_.entries, draw_.d, entries_.data() + query, stride_);
+    }
   }
 
+  // Scores of the same queries against a tile's keys.
+  void score_keys(const TileBuffer& tile) const {
+    const Law& law = draw_.entries.keys;
+    if (has_kernel(law)) {
+      score_normal_keys(words_, first_query_, tile.first_key, tile.keys, {law.mean, law.sd},
+                        {draw_.d, entries_, stride_, tile.scores.data(), tile.stride,
+                         tile.squared_key_norms.data()});
+    } else {
+      score_keys_one_by_one(tile);
+    }
+    if (draw_.entries.alignment == 0) return;
+    if (!tile.squared_key_norms.empty()) align_squared_key_norms(draw_.entries, tile);
+    align_scores(draw_.entries, shifts_, tile);
+  }
+
+ private:
   void draw_entries_one_by_one(const Law& law) {
     std::ranges::fill(entries_, 0.0);
     for (std::int64_t query = 0; query < stride_; ++query) {
@@ -131,8 +114,7 @@ class QueryGroup {
     }
   }
 
-  void sum_squared_norms() {
-    squared_norms_.resize(static_cast<std::size_t>(stride_));
+  void sum_squared_norms(std::span<double> squared_norms) const {
     for (std::int64_t query = 0; query < stride_; ++query) {
       CompensatedSum squares;
       for_each_part([&](std::size_t first, std::size_t size) {
@@ -143,23 +125,22 @@ class QueryGroup {
         }
         squares.add(sum);
       });
-      squared_norms_[static_cast<std::size_t>(query)] = squares.total + squares.error;
+      squared_norms[static_cast<std::size_t>(query)] = squares.total + squares.error;
     }
   }
 
-  void score_keys_one_by_one(std::int64_t first_key, std::int64_t keys,
-                             const TilePlace& tile) const {
+  void score_keys_one_by_one(const TileBuffer& tile) const {
     for (std::int64_t query = 0; query < stride_; ++query) {
-      for (std::int64_t key = 0; key < keys; ++key) {
-        const std::int64_t here = key * tile.stride + query;
+      for (std::int64_t key = 0; key < tile.keys; ++key) {
+        const auto here = static_cast<std::size_t>(key * tile.stride + query);
         double* const norm =
-            tile.squared_key_norms == nullptr ? nullptr : tile.squared_key_norms + here;
-        tile.scores[here] = score_of(query, first_key + key, norm);
+            tile.squared_key_norms.empty() ? nullptr : &tile.squared_key_norms[here];
+        tile.scores[here] = score_of(query, tile.first_key + key, norm);
       }
     }
   }
 
-  // The key's squared norm goes to `squared_norm` where that is not nullptr.
+  // The key's squared norm goes to `squared_norm` unless that is nullptr.
   double score_of(std::int64_t query, std::int64_t key, double* squared_norm) const {
     VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
     CompensatedSum score;
@@ -191,8 +172,7 @@ class QueryGroup {
   std::int64_t first_query_ = 0;
   std::int64_t stride_ = 0;
   std::vector<double> entries_;
-  std::vector<double> shifts_;         // of each query, where keys are aligned
-  std::vector<double> squared_norms_;  // of each query, where norms are asked for
+  std::vector<double> shifts_;  // of each query, where keys are aligned
 };
 
 // Queries worked on together: as many as keep their entries in the first cache, at least kLanes.
@@ -209,23 +189,15 @@ bool can_give_norms_vectors(const Entries& entries) {
 
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink) {
-  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
   QueryGroup group(draw, address);
   const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
   for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
-    const std::int64_t stride = tile.stride();
-    const std::int64_t step = std::min(stride, group_size(draw.d));
-    for (std::int64_t offset = 0; offset < stride; offset += step) {
+    const std::int64_t step = std::min(tile.stride, group_size(draw.d));
+    for (std::int64_t first = 0; first < tile.stride; first += step) {
+      const TileBuffer part = tile.part(first, std::min(step, tile.stride - first));
       // A tile of some of the keys has kLanes queries, one group: it is drawn but once.
-      if (tile.first_key == 0) {
-        group.draw_queries(tile.first_query + offset, std::min(step, stride - offset));
-        if (gives_norms) {
-          std::ranges::copy(group.squared_norms(), tile.squared_query_norms.begin() + offset);
-        }
-      }
-      group.score_keys(tile.first_key, tile.keys,
-                       {tile.scores.data() + offset,
-                        gives_norms ? tile.squared_key_norms.data() + offset : nullptr, stride});
+      if (tile.first_key == 0) group.draw_queries(part);
+      group.score_keys(part);
     }
   });
 }

@@ -1,4 +1,4 @@
-// Scores as they pass from a sampler to whoever scales them: tile by tile, every key of a group of
+// Scores on their way from a sampler to what scales them: tile by tile, every key of a group of
 // queries before the next group. Knows nothing of how a score is drawn.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace attnscale {
 
-/// What a sampler returns beside the scores: nothing, or |q|^2 of every query and |k|^2 of every
-/// key.
+/// What a sampler returns in addition to the scores: nothing, or |q|^2 of every query and |k|^2 of
+/// every key.
 enum class NormRequest { kNone, kSquaredNorms };
 
 /// What is drawn in one cell: `keys` keys of `d` entries for every query. The request for norms is
@@ -25,7 +25,7 @@ struct Draw {
 };
 
 /// Scores of some queries of a block against some of their keys: scores[key * stride + query].
-/// Norms are empty where they were not asked for.
+/// Norms are empty unless they were asked for.
 template <typename Number>
 struct TileOf {
   std::int64_t first_query;  ///< within the block
@@ -36,10 +36,24 @@ struct TileOf {
   std::span<Number> squared_query_norms = {};  ///< |q|^2 of each query: `stride` numbers
   std::span<Number> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
 
-  std::int64_t stride() const { return padded(queries); }
+  std::int64_t stride = padded(queries);
+
+  /// The same of `count` of the queries.
+  TileOf part(std::int64_t first, std::int64_t count) const {
+    const auto start = static_cast<std::size_t>(first);
+    TileOf tile{first_query + first, count, first_key, keys, scores.subspan(start)};
+    if (!squared_query_norms.empty()) {
+      tile.squared_query_norms =
+          squared_query_norms.subspan(start, static_cast<std::size_t>(count));
+      tile.squared_key_norms = squared_key_norms.subspan(start);
+    }
+    tile.stride = stride;
+    return tile;
+  }
 };
 
-/// A tile to be read. Lanes past the last query hold finite numbers, norms there none below 0.
+/// A tile to be read. Lanes past the last query hold finite numbers, and norms that are not
+/// negative.
 using ScoreTile = TileOf<const double>;
 
 /// A tile to be filled.
@@ -48,14 +62,14 @@ using TileBuffer = TileOf<double>;
 /// Takes one tile; returns false to abandon the block.
 using TileSink = std::function<bool(const ScoreTile&)>;
 
-/// Writes the scores of a tile, and the squared norms where there is room for them; those of
-/// queries with their first keys, after which they stay until the last.
+/// Fills a tile: its scores, and its squared norms unless they are empty. A query's squared norm is
+/// written with its first keys and stays there for its other keys.
 using TileFill = std::function<void(const TileBuffer&)>;
 
 /// Queries and keys of one tile: a multiple of `lanes` queries, and at most 4096 scores, or
-/// `most_scores` where that is less, as far as `lanes` queries of one key allow. More than `lanes`
-/// queries share a tile only where it holds all their keys. A function of its arguments alone, so
-/// that tiles never depend on the machine.
+/// `most_scores` if that is less, as far as `lanes` queries of one key allow. More than `lanes`
+/// queries share a tile only if it holds all their keys. A function of its arguments alone, so that
+/// tiles never depend on the machine.
 struct TileShape {
   std::int64_t queries;
   std::int64_t keys;
@@ -65,7 +79,7 @@ constexpr std::int64_t kTileScores =
 TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_scores = kTileScores);
 
 /// Fills the tiles of the first `queries` queries of a block one by one, in the same memory, and
-/// passes each on to `sink`, until that abandons the block.
+/// passes each on to `sink`, until the sink abandons the block.
 void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shape,
                    const TileSink& sink, const TileFill& fill);
 

@@ -1,5 +1,5 @@
-// How far a scaling moves a metric, from the same queries: each scaling less the experiment's
-// first. What scalings share cancels, so that the error is mostly far below that of either.
+// How far a scaling moves a metric, from the same queries: each scaling minus the experiment's
+// first. What scalings share cancels, so that the error is usually far below that of either.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ struct Point {
 // The d at which the line through a and b, in ln(1 - weight) against ln d, is at the level.
 double interpolate(const Point& a, const Point& b, double level) {
   // In long double: x86's own instructions, which no vector extension of the machine changes. A
-  // weight that rounds to 1 has no logarithm of its complement: a tiny one stands in.
+  // weight that rounds to 1 has no logarithm of its complement: a tiny one takes its place.
   const auto log = [](double number) { return std::log(static_cast<long double>(number)); };
   const auto log_rest = [&](double weight) { return log(std::max(1 - weight, 1e-300)); };
   const long double share =

@@ -20,8 +20,8 @@ struct FoldNode {
 
 class FoldTree {
  public:
-  /// Adds a node whose blocks were not added before, and merges it with its sibling as long as that
-  /// is there: at most (blocks in flight) x log(blocks) nodes are pending.
+  /// Adds a node whose blocks were not added before, and merges it with its sibling as long as
+  /// there is one: at most (blocks in flight) x log(blocks) nodes are pending.
   void add(FoldNode node, CellMoments moments);
 
   /// The moments of blocks [0, blocks), all of which were added, pending nodes of the ragged right

@@ -1,5 +1,7 @@
 #include "estimate/fragile_means.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +12,8 @@ namespace attnscale {
 namespace {
 
 std::string place_of(const ResultKey& key) {
-  return "d = " + std::to_string(key.d.value_or(0)) + ", keys " + std::to_string(key.keys) +
-         ", scaling " + name_with_value(key.scaling, key.scaling_value);
+  return fmt::format("d = {}, keys {}, scaling {}", key.d.value_or(0), key.keys,
+                     name_with_value(key.scaling, key.scaling_value));
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ void FragileMeans::add(const std::vector<ResultRow>& rows, const CellCounts& cou
     if (metric.is_fraction || !row.std_error || row.queries < kFewestJudged) continue;
     const double carrying = carrying_queries(sketch, *row.sd);
     if (carrying >= kFewestCarrying) continue;
-    auto finding = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& other) {
+    auto finding = std::ranges::find_if(findings_, [&](const Finding& other) {
       return other.worst.key.experiment == row.key.experiment && other.worst.metric == row.metric;
     });
     if (finding == findings_.end()) finding = findings_.insert(finding, {row, carrying, 0});
@@ -59,13 +61,11 @@ void FragileMeans::add(const std::vector<ResultRow>& rows, const CellCounts& cou
 std::vector<std::string> FragileMeans::warnings() const {
   std::vector<std::string> sentences;
   for (const auto& [worst, carrying, means] : findings_) {
-    sentences.push_back(
-        worst.key.experiment + ": a handful of queries carry " +
-        (means == 1 ? "one mean" : std::to_string(means) + " means") + " of " + worst.metric +
-        " (about " + std::to_string(std::max(1L, std::lround(carrying))) + " of " +
-        std::to_string(worst.queries) + " at " + place_of(worst.key) +
-        "): the intervals hold the exact value less often than 95 %; more queries help, and the "
-        "median says what is typical");
+    sentences.push_back(fmt::format(
+        "{}: a handful of queries carry {} of {} (about {} of {} at {}): the intervals hold the "
+        "exact value less often than 95 %; more queries help, and the median says what is typical",
+        worst.key.experiment, means == 1 ? "one mean" : fmt::format("{} means", means),
+        worst.metric, std::max(1L, std::lround(carrying)), worst.queries, place_of(worst.key)));
   }
   return sentences;
 }

@@ -13,15 +13,15 @@ namespace attnscale {
 
 /// n / G^2 with G the skewness of the metric over n queries: where a fraction f of the queries has
 /// a number and the others have about none, G^2 is about 1 / f and this is how many have one. The
-/// skewness is that of the sketch's bins. Infinity where nothing is skewed, and where the bins are
-/// too wide to tell: where their spread is not `sd`, that of the values.
+/// skewness is that of the sketch's bins. Infinity if nothing is skewed, or if the bins are too
+/// wide to tell: their spread is not `sd`, that of the values.
 double carrying_queries(const QuantileSketch& sketch, double sd);
 
 /// Cochran's rule (Sampling Techniques, 1977, 2.15): with n > 25 G^2 a 95 % interval misses at most
 /// 6 % of the time.
 inline constexpr double kFewestCarrying = 25;
 
-/// Below this many queries any mean is carried by a handful, which the reader knows.
+/// With fewer queries any mean is carried by a handful, as the reader knows.
 inline constexpr std::int64_t kFewestJudged = 50;
 
 /// Collects the means of a run that fail the rule.

@@ -21,7 +21,7 @@ const SamplerRow& sampler() {
   return *find_sampler("direct");
 }
 
-/// Numbers of keys, and which share of the given queries sees so many.
+// Numbers of keys, and the share of the given queries that see so many.
 using Layers = std::map<std::int64_t, double>;
 
 Layers layers_of(const Given& given) {
@@ -46,7 +46,7 @@ std::int64_t queries_of_layer(const Layers& layers) {
   return std::max(queries / kLanes, std::int64_t{1}) * kLanes;
 }
 
-/// The config that draws the layers, one cell each in their order.
+// The config that draws the layers, one cell each in their order.
 Config drawn_config(const Config& config, const Experiment& experiment, const Layers& layers) {
   Experiment drawn = experiment;
   drawn.given.reset();
@@ -75,8 +75,8 @@ std::optional<CellMoments> measure_cell(const Experiment& experiment, const Cell
   return moments;
 }
 
-/// Moments whose mean is the weighted mean over layers, and whose covariance over the count is the
-/// covariance of that mean. `weights` add up to 1.
+// Moments whose mean is the weighted mean over layers, and whose covariance over the count is the
+// covariance of that mean. `weights` add up to 1.
 Moments pooled(const std::vector<CellMoments>& layers, std::size_t group,
                const std::vector<double>& weights) {
   const std::size_t size = layers.front()[group].dimension();
@@ -98,7 +98,7 @@ Moments pooled(const std::vector<CellMoments>& layers, std::size_t group,
   return all;
 }
 
-/// How much each layer counts: by its queries, or by their logits.
+// How much each layer counts: by its queries, or by their logits.
 enum class LayerUnit { kQuery, kLogit };
 
 std::vector<double> weights_of(const Layers& layers, LayerUnit unit) {
@@ -112,7 +112,7 @@ std::vector<double> weights_of(const Layers& layers, LayerUnit unit) {
   return weights;
 }
 
-/// The drawn layers, measured.
+// The drawn layers, measured.
 struct DrawnLayers {
   Plan plan;
   Layers layers;
@@ -124,7 +124,7 @@ struct DrawnLayers {
     return pooled(moments, group, weights_of(layers, unit));
   }
 
-  /// Of metric number `m` under scaling number `s`.
+  // Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
     const std::size_t group = group_of(experiment(), s, metric);

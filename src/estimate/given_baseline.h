@@ -1,5 +1,5 @@
-// Random queries and keys beside given ones: what the same scalings and metrics would say if every
-// entry were an independent standard normal.
+// Random queries and keys to compare given ones with: what the same scalings and metrics give if
+// every entry is an independent standard normal.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,11 @@ std::int64_t most_baseline_d();
 /// Drawn queries see as many keys as given ones do: a layer for each number of keys that some query
 /// sees, in the same proportions (stratified sampling; beyond 256 different numbers, the middles of
 /// 256 equal shares of the queries). A function of the config and its seed alone, a few thousand
-/// queries in all, fewer where they see very many keys. The standard error is that of the
-/// stratified mean, by the delta method for statistics of logits. There is no ratio where the
-/// baseline is within 4 standard errors of zero.
+/// queries in all, fewer if they see very many keys. The standard error is that of the stratified
+/// mean, by the delta method for statistics of logits. There is no ratio if the baseline is within
+/// 4 standard errors of zero.
 ///
-/// Nothing where `stop` said so.
+/// Empty if `stop` abandoned it.
 std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
                                                          const Experiment& experiment,
                                                          std::span<const ResultRow> rows,

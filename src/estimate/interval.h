@@ -1,12 +1,13 @@
 // From an estimate and its standard error to a 95 % interval. Knows nothing of what was estimated.
+// The only file that includes Boost.Math, which takes seconds to compile.
 #pragma once
 
 #include <cstdint>
 
 namespace attnscale {
 
-/// An estimate with its standard error; NaN where either does not exist. A standard error of 0
-/// means that nothing varied.
+/// An estimate with its standard error; NaN if either does not exist. A standard error of 0 means
+/// that nothing varied.
 struct Estimate {
   double value;
   double std_error;
@@ -17,19 +18,23 @@ struct Interval {
   double high;
 };
 
-/// How many standard errors Student's interval reaches to either side: the two-sided quantile of
-/// his t with `queries` - 1 degrees of freedom; queries >= 2.
+/// The number below which Student's t with `degrees` > 0 degrees of freedom lies with this
+/// probability.
+double student_quantile(double degrees, double probability);
+
+/// How many standard errors Student's interval reaches to either side: the two-sided quantile with
+/// `queries` - 1 degrees of freedom; queries >= 2.
 double student_reach(std::int64_t queries, double confidence = 0.95);
 
 /// Value plus and minus Student's quantile times the standard error.
 Interval student_interval(const Estimate& estimate, std::int64_t queries);
 
 /// The same on the logarithm of value - floor, for numbers that are above `floor` and err further
-/// upwards than downwards. Student's interval where the value is not above the floor.
+/// upwards than downwards. Student's interval if the value is not above the floor.
 Interval log_interval(const Estimate& estimate, double floor, std::int64_t queries);
 
 /// The interval of Clopper & Pearson (1934) of a fraction observed over `queries` queries: it holds
-/// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % where
+/// the exact fraction in at least 95 % of runs, whatever that is. (Wilson's holds it in 93 % if
 /// about one query in a run is counted.) Each side leaves out the probability `tail`.
 Interval fraction_interval(double fraction, std::int64_t queries, double tail = 0.025);
 

@@ -15,7 +15,7 @@ namespace attnscale {
 /// query, which does not say how far queries differ.
 Estimate mean_estimate(const Moments& moments, std::size_t column);
 
-/// Where the powers of one scaling stand, and about what they were taken.
+/// Where the powers of one scaling are in their group, and what they were taken about.
 struct LogitPowers {
   std::size_t first;
   double centre;
@@ -25,7 +25,7 @@ struct LogitPowers {
 /// is the usual one with divisor n - 1, and with one query it does not exist.
 Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place);
 
-/// The metric under one scaling less that under another, from the same queries: the standard error
+/// The metric under one scaling minus that under another, from the same queries: the standard error
 /// is that of the difference, by the joint gradient.
 Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
                         const LogitPowers& baseline);

@@ -1,5 +1,7 @@
 #include "estimate/reference.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,14 +15,14 @@ bool is_aligned(const Draw& draw) {
   return draw.entries.alignment != 0 && aligned_of(draw.entries, draw.keys) > 0;
 }
 
-/// True where the scores of a query's keys are independent and of one normal law given the query,
-/// whose norm is chi; or cosines of independent directions where the rule has a norm. Of any number
-/// of keys.
+// True if the scores of a query's keys are independent and of one normal law given the query, whose
+// norm is chi; or, if the rule has a norm, cosines of independent directions. For any number of
+// keys.
 bool has_known_law(const Draw& draw, const ScalingRule& rule) {
   const Entries& entries = draw.entries;
   const bool has_norm = rule.norm != Norm::kNone;
-  // What alignment adds to all scores of a query alike changes no weight of a plain softmax; a cap
-  // bends it, and beside a sink or in a sigmoid it counts.
+  // What alignment adds to all scores of a query alike changes no weight of a softmax without a
+  // sink; a cap bends it, and beside a sink or in a sigmoid it counts.
   const bool forgets_shifts =
       !has_norm && !rule.softcap && rule.weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
@@ -30,13 +32,13 @@ bool has_known_law(const Draw& draw, const ScalingRule& rule) {
          is_centred_normal(entries.keys);
 }
 
-/// The same where weights say something: the weight of a softmax's only key is 1.
+// The same, and weights say something: the weight of a softmax's only key is 1.
 bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
   const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
   return has_known_law(draw, rule) && draw.keys >= (is_sigmoid ? 1 : 2);
 }
 
-/// Spread of the scores of such a query over its norm, about what alignment adds to all of them.
+// Spread of the scores of such a query over its norm, about what alignment adds to all of them.
 double entry_sd(const Draw& draw) {
   const Entries& entries = draw.entries;
   const double spread = entries.queries.sd * entries.keys.sd;
@@ -52,7 +54,7 @@ WeighingCase weighing_of(const Draw& draw, const ScalingRule& rule) {
   return weighing;
 }
 
-/// What an RMS norm multiplies a cosine by.
+// What an RMS norm multiplies a cosine by.
 double cosine_factor(const Draw& draw, const ScalingRule& rule) {
   return rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
 }
@@ -65,7 +67,7 @@ ExactRequest request_of(const Draw& draw, const ScalingRule& rule) {
           .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
 }
 
-/// Where logits are no multiples of the scores: moments of those of centred normal entries.
+// If logits are no multiples of the scores: their moments for centred normal entries.
 std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
                                            const ScalingRule& rule) {
   if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
@@ -86,9 +88,9 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
   return multiplier == 0 ? std::nullopt : std::optional(score.kurtosis);
 }
 
-/// The exact mean of what the aligned keys hold, where they are all or are like the other keys. The
-/// share of the weight is theirs where all of it is the keys'; that of top keys where no two logits
-/// are equal, as the first of equals is an aligned one.
+// The exact mean of what the aligned keys hold, if they are all keys or are like the others. Their
+// share of the weight is known if all weight is the keys'; that of top keys if no two logits are
+// equal, as the first of equals is an aligned one.
 std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
                                     const ScalingRule& rule) {
   const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
@@ -101,9 +103,10 @@ std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
-std::string sentence(int count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many) +
-         " left out: together they would take more work than the exact values of one run may";
+std::string left_out(int count, const char* one, const char* many) {
+  return fmt::format(
+      "{} {} left out: together they would take more work than the exact values of one run may",
+      count, count == 1 ? one : many);
 }
 
 }  // namespace
@@ -126,9 +129,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   const ScalingRule& rule = scaling.rule;
   const bool is_known = has_exact_means(draw, rule);
   std::optional<ExactMeans> means;
-  const bool wanted =
-      std::any_of(experiment.metrics.begin(), experiment.metrics.end(),
-                  [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
+  const bool wanted = std::ranges::any_of(
+      experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
     means = softmax_means(request_of(draw, rule));
     // Per cosine; the score is the product after the norm.
@@ -173,17 +175,17 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
 std::vector<std::string> ExactValues::warnings() const {
   std::vector<std::string> sentences;
   if (skipped_means_ > 0) {
-    sentences.push_back(sentence(skipped_means_, "cell and scaling has its exact means",
+    sentences.push_back(left_out(skipped_means_, "cell and scaling has its exact means",
                                  "cells and scalings have their exact means"));
   }
   if (skipped_crossings_ > 0) {
-    sentences.push_back(sentence(skipped_crossings_, "exact crossing is", "exact crossings are"));
+    sentences.push_back(left_out(skipped_crossings_, "exact crossing is", "exact crossings are"));
   }
   if (cut_crossings_ > 0) {
-    sentences.push_back(std::to_string(cut_crossings_) +
-                        (cut_crossings_ == 1 ? " exact crossing was" : " exact crossings were") +
-                        " not found where logits are within reach of the integrals; it may lie at "
-                        "a larger d");
+    sentences.push_back(fmt::format(
+        "{} not found where logits are within reach of the integrals; it may lie at a larger d",
+        cut_crossings_ == 1 ? "1 exact crossing was"
+                            : fmt::format("{} exact crossings were", cut_crossings_)));
   }
   return sentences;
 }

@@ -1,4 +1,4 @@
-// Which exact values a run can have beside its estimates: from a cell, a scaling and a metric to a
+// Which exact values a run can compare its estimates with: from a cell, a scaling and a metric to a
 // request of theory/exact_means_table, within a fixed amount of work. Knows nothing of draws.
 #pragma once
 
@@ -16,21 +16,21 @@ namespace attnscale {
 inline constexpr double kExactWork = 3e9;
 
 /// The exact values of one run. What one cell's value cost is shared by cells with as many keys.
-/// What would exceed the work allowed is left out, counted, and said by warnings(); which values
-/// those are depends on the order of the questions and on no clock.
+/// What would exceed the work allowed is left out, counted, and reported by warnings(); which
+/// values those are depends on the order of the questions and on no clock.
 class ExactValues {
  public:
   /// With ReferenceMode::kOff nothing is known and nothing is computed.
   explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), left_(work) {}
 
-  /// What the estimate of each of the experiment's metrics is an estimate of, in its order; nothing
-  /// where no exact value is known. Moments of logits are known for every law; means of softmax
+  /// What the estimate of each of the experiment's metrics is an estimate of, in its order; empty
+  /// if no exact value is known. Moments of logits are known for every law; means of softmax
   /// metrics for centred normal entries and two keys or more.
   std::vector<std::optional<double>> of(const Experiment& experiment, const Cell& cell,
                                         const Scaling& scaling);
 
   /// The real d, in the grid or out of it, at which the exact mean top weight of cells like this
-  /// one reaches the level; nothing where it is not known or never does.
+  /// one reaches the level; empty if it is not known or never does.
   std::optional<double> crossing(const Cell& cell, const Scaling& scaling, double level);
 
   /// One sentence for each kind of value that was left out.

@@ -1,11 +1,13 @@
 #include "estimate/reference_check.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "estimate/quantiles.h"
+#include "estimate/interval.h"
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
@@ -15,8 +17,8 @@ namespace {
 
 constexpr std::size_t kWorstShown = 5;
 
-// A standard error that does not rest on the queries themselves where these are 0 or 1: of few
-// events they may have seen none.
+// For numbers that are 0 or 1 a standard error that does not rest on the queries: if events are
+// rare they may have seen none.
 double error_of(const MetricRow& metric, const ResultRow& row) {
   if (!metric.is_fraction) return row.std_error.value_or(0);
   const double fraction = *row.reference;
@@ -142,28 +144,23 @@ ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& r
 }
 
 std::string describe_line(const ResultRow& row) {
-  std::string text = row.metric + " of " + row.key.experiment;
-  if (row.key.d) text += " at d=" + std::to_string(*row.key.d);
-  text += " keys=" + std::to_string(row.key.keys);
-  if (!row.key.entries.empty()) {
-    text += " (" + name_with_value(row.key.entries, row.key.entries_value) + ")";
-  }
-  return text + " under " + name_with_value(row.key.scaling, row.key.scaling_value);
+  const ResultKey& key = row.key;
+  const std::string entries = name_with_value(key.entries, key.entries_value);
+  return fmt::format("{} of {}{} keys={}{} under {}", row.metric, key.experiment,
+                     key.d ? fmt::format(" at d={}", *key.d) : "", key.keys,
+                     key.entries.empty() ? "" : fmt::format(" ({})", entries),
+                     name_with_value(key.scaling, key.scaling_value));
 }
 
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {
-  const auto& target = experiment.stop;
-  const std::string found = "has " + std::to_string(row.queries) + " queries; the config asks for ";
-  if (!target) {
-    return row.queries == cell.queries ? "" : found + std::to_string(cell.queries);
+  const std::string fault =
+      fmt::format("has {} queries; the config asks for {}", row.queries, cell.queries);
+  if (!experiment.stop) return row.queries == cell.queries ? "" : fault;
+  if (!can_end_with(cell, *experiment.stop, row.queries)) {
+    return fault + ", or for those of a look at its target";
   }
-  if (!can_end_with(cell, *target, row.queries)) {
-    return found + std::to_string(cell.queries) + ", or for those of a look at its target";
-  }
-  if (row.status == "max_queries" && row.queries != cell.queries) {
-    return found + std::to_string(cell.queries) + " where the target is not met";
-  }
-  return "";
+  const bool missed = row.status == "max_queries" && row.queries != cell.queries;
+  return missed ? fault + " where the target is not met" : "";
 }
 
 std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d) {
@@ -181,9 +178,9 @@ std::vector<std::string> check_scaling_names(const Experiment& experiment, std::
     }
     const double used = multiplier_at(scaling.rule, {d, 1});
     if (std::abs(used - named) <= kRounding * named) continue;
-    faults.push_back("the scaling " + scaling.name + " of " + experiment.name +
-                     " multiplies scores by " + std::to_string(used) +
-                     " at d=" + std::to_string(d) + ", its name says " + std::to_string(named));
+    faults.push_back(
+        fmt::format("the scaling {} of {} multiplies scores by {:f} at d={}, its name says {:f}",
+                    scaling.name, experiment.name, used, d, named));
   }
   return faults;
 }

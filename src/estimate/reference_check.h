@@ -12,13 +12,13 @@
 
 namespace attnscale {
 
-/// A check of right numbers raises a false alarm once in so many runs.
+/// A check of right numbers raises one false alarm in this many runs.
 inline constexpr double kRunsPerFalseAlarm = 1000;
 
 /// A line that rests on fewer queries than this decides nothing. See supporting_queries.
 inline constexpr double kLeastSupporting = 300;
 
-/// The kurtosis decides from so many queries on: its own error rests on eighth powers.
+/// The kurtosis of fewer queries than this decides nothing: its own error rests on eighth powers.
 inline constexpr std::int64_t kLeastForKurtosis = 100'000;
 
 /// Further off than this many of its standard errors, a line that decides nothing has error bars
@@ -45,15 +45,15 @@ struct ReferenceCheck {
 };
 
 /// How many queries a mean rests on: n m^2 / (m^2 + sd^2), with m the exact mean, or its distance
-/// from the other end of the metric's range where that is less. All of n where the values hardly
-/// differ; of a rare event the number of times it should occur. For the spread and kurtosis of
-/// logits the same of the numbers whose mean they are, by the delta method, and no more than scores
-/// per kurtosis of the score, which a run that saw none of the rare large scores cannot know. At
-/// most row.queries. `kurtosis` is the exact one of the cell's scores, or NaN.
+/// from the other end of the metric's range if that is less. All of n if the values hardly differ;
+/// for a rare event the number of times it should occur. For the spread and kurtosis of logits the
+/// same of the numbers whose mean they are, by the delta method, and no more than scores per
+/// kurtosis of the score, which a run that saw none of the rare large scores cannot know. At most
+/// row.queries. `kurtosis` is the exact one of the cell's scores, or NaN.
 double supporting_queries(const ResultRow& row, double kurtosis);
 
 /// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided
-/// Student quantiles with one degree of freedom for each hundred queries that it rests on, at a
+/// Student quantiles with one degree of freedom for each hundred queries that a line rests on, at a
 /// level that all lines together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact
 /// value counts as good to 1e-6 (reference.h); those of logits, which are closed formulas, as
 /// exact.
@@ -62,12 +62,12 @@ ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& r
 /// "top_weight of softmax at d=4 keys=8 (normal) under none"
 std::string describe_line(const ResultRow& row);
 
-/// What is wrong with the number of queries of a line of this cell, said of the line; empty where
-/// nothing is.
+/// What is wrong with the number of queries of a line of this cell, as words that follow the line's
+/// name; empty if nothing is.
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row);
 
 /// What is wrong with the scalings of the experiment at size d: those of the table must multiply
-/// scores by what their name says, worked out a second time here. One sentence each.
+/// scores by what their name says, computed a second time here. One sentence each.
 std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d);
 
 }  // namespace attnscale

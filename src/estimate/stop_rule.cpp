@@ -40,7 +40,7 @@ bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& m
   const PrecisionTarget& target = *experiment.stop;
   const Estimate estimate = estimate_metric(experiment, cell, moments, scaling);
   if (!std::isfinite(estimate.value)) return false;
-  // A fraction of 0 or 1 has an interval all the same.
+  // A fraction of 0 or 1 has an interval too.
   if (!target.metric->is_fraction && !(estimate.std_error > 0)) return false;
   const double allowed = target.absolute_error ? *target.absolute_error
                                                : *target.relative_error * std::abs(estimate.value);

@@ -1,6 +1,6 @@
 // When a cell with a precision target has enough queries. A target is looked at only after complete
 // prefixes of blocks of fixed lengths, so that the cell stops at the same query whoever measured
-// it. Knows nothing of who measures, and in what order.
+// it. Knows nothing of who measures, or in what order.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ std::int64_t look_from(const Cell& cell, const PrecisionTarget& target, std::int
 bool can_end_with(const Cell& cell, const PrecisionTarget& target, std::int64_t queries);
 
 /// Whether the target of `experiment` is met under every scaling that it names: half the width of
-/// the interval at its confidence is at most its error. Never where nothing varied, since a
-/// variance of zero tells more of the few queries than of the metric. Requires a target. `moments`
-/// are those of a prefix of the cell's blocks.
+/// the interval at its confidence is at most its error. Never if nothing varied, since a variance
+/// of zero says more about the few queries than about the metric. Requires a target. `moments` are
+/// those of a prefix of the cell's blocks.
 bool meets_target(const Experiment& experiment, const Cell& cell, const CellMoments& moments);
 
-/// Says `converged` or `max_queries` in those of a cell's lines that its target is about, where
-/// their status is `ok`; nothing without a target. `rows` are those of estimate_cell.
+/// Writes the status `converged` or `max_queries` into those of a cell's lines that its target is
+/// about and whose status is `ok`; none without a target. `rows` are those of estimate_cell.
 void mark_target(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
                  std::vector<ResultRow>& rows);
 

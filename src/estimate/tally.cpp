@@ -34,7 +34,7 @@ Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size
   return moments_of(columns);
 }
 
-// Smallest and largest number of a column; nothing where one of them is not finite.
+// Smallest and largest number of a column; empty if a number is not finite.
 std::optional<std::pair<double, double>> extremes_of(std::span<const double> values) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors
@@ -82,10 +82,6 @@ void add_counts(const std::vector<std::vector<std::int64_t>>& from,
   }
 }
 
-std::size_t groups_per_scaling(const Experiment& experiment) {
-  return (logit_powers(experiment) > 0 ? 1 : 0) + per_query_metrics(experiment).size();
-}
-
 }  // namespace
 
 CellMoments merge(const CellMoments& earlier, const CellMoments& later) {
@@ -129,19 +125,13 @@ CellMoments moments_of(const BlockValues& values) {
   return moments;
 }
 
-std::size_t logit_group(const Experiment& experiment, std::size_t scaling) {
-  return scaling * groups_per_scaling(experiment);
-}
-
-std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric) {
-  return scaling * groups_per_scaling(experiment) + (logit_powers(experiment) > 0 ? 1 : 0) + metric;
-}
-
 std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric) {
-  if (metric.kind != MetricKind::kPerQuery) return logit_group(experiment, scaling);
   const auto metrics = per_query_metrics(experiment);
+  const std::size_t logit_groups = logit_powers(experiment) > 0 ? 1 : 0;
+  const std::size_t first = scaling * (logit_groups + metrics.size());
+  if (metric.kind != MetricKind::kPerQuery) return first;
   const auto place = std::ranges::find(metrics, &metric) - metrics.begin();
-  return metric_group(experiment, scaling, static_cast<std::size_t>(place));
+  return first + logit_groups + static_cast<std::size_t>(place);
 }
 
 LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling) {

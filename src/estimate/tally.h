@@ -13,7 +13,7 @@
 
 namespace attnscale {
 
-/// Order-sensitive part of a tally: for each scaling, first the powers of its logits (where the
+/// Order-sensitive part of a tally: for each scaling, first the powers of its logits (if the
 /// experiment measures logits), then each per-query metric. From the second scaling on a group also
 /// holds what its contrast with the first scaling needs: the first scaling's powers before its own;
 /// the difference of the metric after the metric.
@@ -51,14 +51,10 @@ struct CellTally {
 
 CellMoments moments_of(const BlockValues& values);
 
-/// Where a scaling's groups stand in CellMoments.
-std::size_t logit_group(const Experiment& experiment, std::size_t scaling);
-std::size_t metric_group(const Experiment& experiment, std::size_t scaling, std::size_t metric);
-
-/// The group that a metric of the experiment is estimated from under one scaling.
+/// The group in CellMoments that a metric of the experiment is estimated from under one scaling.
 std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric);
 
-/// Where a scaling's own powers stand in its group, and what they were taken about.
+/// Where a scaling's own powers are in its group, and what they were taken about.
 LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling);
 
 }  // namespace attnscale

@@ -1,5 +1,5 @@
-// Where the logits of a cell are to be expected, before any is drawn: what powers are taken about
-// and histograms are laid out over. No estimate is compared with it.
+// Where to expect the logits of a cell before any is drawn: the centre of their powers, and the
+// range of their histograms. No estimate is compared with these numbers.
 #pragma once
 
 #include "draw/score_tile.h"
@@ -7,16 +7,16 @@
 
 namespace attnscale {
 
-/// What the logits of a cell and scaling are measured from: about the logit of the expected score,
-/// so that powers of the difference never cancel.
+/// The centre of the powers of a logit: roughly the logit of the expected score, so that powers of
+/// the difference never cancel.
 double logit_centre(const ScalingRule& rule, const Draw& draw);
 
-/// About the standard deviation of the logits; after a norm that of independent directions, under a
-/// soft-cap at most the cap. Infinity where the score's does not exist.
+/// Roughly the standard deviation of the logits; after a norm that of independent directions, under
+/// a soft-cap at most the cap. Infinity if the score has none.
 double expected_logit_sd(const ScalingRule& rule, const Draw& draw);
 
-/// What no logit exceeds in magnitude: the soft-cap, or where all vectors of a norm point one way;
-/// infinity without either.
+/// The most that a logit can be in magnitude: the soft-cap, or after a norm the logit of parallel
+/// vectors; infinity without either.
 double largest_logit(const ScalingRule& rule, const Draw& draw);
 
 }  // namespace attnscale

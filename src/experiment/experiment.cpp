@@ -6,7 +6,7 @@
 namespace attnscale {
 namespace {
 
-// True where running sums of a softmax in float64 say what the weights are.
+// True if the rule is a softmax in float64, whose running sums say what the weights are.
 bool has_running_sums(const WeightRule& rule) {
   return rule.precision == Precision::kFloat64 && rule.normaliser.kind != NormaliserKind::kSigmoid;
 }

@@ -19,7 +19,7 @@ namespace attnscale {
 /// Numbers that are not drawn: either scores, or queries and keys (and values). All have one number
 /// of heads.
 struct Given {
-  std::optional<std::int64_t> d;  ///< for scores, where a scaling needs it
+  std::optional<std::int64_t> d;  ///< for scores, if a scaling needs it
   GivenMatrix scores;             ///< one row per query; rows may differ in length
   GivenMatrix queries;            ///< rows of d numbers
   GivenMatrix keys;               ///< rows of d numbers
@@ -31,7 +31,7 @@ struct Given {
   friend bool operator==(const Given&, const Given&) = default;
 };
 
-/// Those that may be in files.
+/// The matrices that may be in files.
 inline constexpr std::array kGivenMatrices = {&Given::scores, &Given::queries, &Given::keys,
                                               &Given::values};
 
@@ -58,7 +58,7 @@ struct PrecisionTarget {
   std::optional<double> relative_error;  ///< of the estimate's magnitude
   std::optional<double> absolute_error;
   double confidence = 0.95;
-  std::optional<std::string> scaling;  ///< those of that name; where it is not said, all
+  std::optional<std::string> scaling;  ///< those of that name; all if empty
   std::int64_t min_queries = 0;        ///< never stops with fewer
 
   friend bool operator==(const PrecisionTarget&, const PrecisionTarget&) = default;
@@ -104,7 +104,7 @@ std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
 /// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
 int logit_powers(const Experiment& experiment);
 
-/// True where the metric needs all logits of a query under that rule.
+/// True if the metric needs all logits of a query under that rule.
 bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule);
 
 /// The same for any metric and scaling of the experiment.

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "experiment/given_scores.h"
-#include "experiment/hidden_overflows.h"
 #include "numerics/central_sums.h"
 #include "numerics/query_weights.h"
 

@@ -13,16 +13,16 @@ namespace attnscale {
 
 /// What a `given` experiment finds out.
 struct GivenResults {
-  /// Head by head, query by query, scaling by scaling, key by key; where Given::weights says so.
+  /// Head by head, query by query, scaling by scaling, key by key; if Given::weights is set.
   std::vector<WeightRow> weights;
-  std::vector<OutputRow> outputs;  ///< the same, where values are given
-  /// Where metrics are named: scaling by scaling, of the queries of all heads together; without
+  std::vector<OutputRow> outputs;  ///< the same, if values are given
+  /// If metrics are named: scaling by scaling, of the queries of all heads together; without
   /// errors, as queries share keys.
   std::vector<ResultRow> rows;
 };
 
-/// Measures experiment.given, which must be there. Nothing where `stop` said so, which it is asked
-/// between queries.
+/// Measures experiment.given, which must be there. `stop` is asked between queries; empty if it
+/// said to stop.
 std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
                                           const StopSignal& stop = nullptr);
 

@@ -11,7 +11,8 @@
 
 namespace attnscale {
 
-/// A matrix and the file it lies in. What the file holds counts, not where it is.
+/// A matrix and the file it is in. Two are equal if the files have the same contents, wherever they
+/// are.
 struct GivenFile {
   std::string path;    ///< absolute
   std::string sha256;  ///< of the whole file, in hexadecimal
@@ -20,9 +21,9 @@ struct GivenFile {
   friend bool operator==(const GivenFile& a, const GivenFile& b) { return a.sha256 == b.sha256; }
 };
 
-/// Rows of numbers: of one head where they are written in the config, of several perhaps in a file.
+/// Rows of numbers: of one head if they are written in the config, perhaps of several in a file.
 struct GivenMatrix {
-  std::vector<std::vector<double>> rows;  ///< empty where there is a file, or nothing is given
+  std::vector<std::vector<double>> rows;  ///< empty if there is a file, or nothing is given
   std::optional<GivenFile> file;
 
   bool empty() const { return rows.empty() && !file; }
@@ -37,7 +38,7 @@ struct GivenMatrix {
   /// The most numbers that any row holds.
   std::int64_t most_columns() const;
 
-  /// Reads one row into `out`, which gets its length.
+  /// Reads one row into `out`, which is resized to its length.
   void read_row(std::int64_t head, std::int64_t row, std::vector<double>& out) const;
 
   friend bool operator==(const GivenMatrix&, const GivenMatrix&) = default;

@@ -16,7 +16,7 @@ std::int64_t head_count(const Given& given);
 /// Queries of one head.
 std::int64_t query_count(const Given& given);
 
-/// Numbers in one query, where they are given or said.
+/// Numbers in one query, if the experiment says how many.
 std::optional<std::int64_t> size_of(const Given& given);
 
 /// How many keys a query of any head is scored against: with `causal` query i of n sees the first
@@ -26,7 +26,7 @@ std::int64_t visible_keys(const Given& given, std::int64_t query);
 /// The most keys that any query sees.
 std::int64_t most_visible_keys(const Given& given);
 
-/// One query's scores against the keys it sees, and where queries and keys are given their squared
+/// One query's scores against the keys it sees, and if queries and keys are given, their squared
 /// norms.
 struct QueryScores {
   std::span<const double> scores;
@@ -40,8 +40,8 @@ class GivenScores {
   /// `given` must outlive this.
   explicit GivenScores(const Given& given) : given_(given) {}
 
-  /// What a query sees, until the next call. Queries are worked out in groups: asking for them in
-  /// order is the fast way. Every sum goes over components in order, in double precision.
+  /// What a query sees, until the next call. Queries are computed in groups: it is fastest to ask
+  /// for them in order. Every sum goes over components in order, in double precision.
   QueryScores of(std::int64_t head, std::int64_t query);
 
  private:

@@ -25,7 +25,7 @@ class HistogramBins {
   /// ends.
   void count(std::span<const double> values, std::vector<std::int64_t>& counts) const;
 
-  /// Edges as the file shows them: of the log10 where the axis is that.
+  /// Edges as the file shows them: log10 of the values if that is the axis.
   const std::vector<double>& edges() const { return shown_edges_; }
 
  private:

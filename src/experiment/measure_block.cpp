@@ -60,7 +60,7 @@ void BlockMeasurer::add_tile(const ScoreTile& tile) {
   }
 }
 
-// Tiles of one group follow one another as its scores would stand in one tile.
+// Tiles of one group follow one another, so their scores are laid out as in one tile.
 void BlockMeasurer::hold(const ScoreTile& tile) {
   if (tile.first_key == 0) {
     scores_.clear();
@@ -90,9 +90,9 @@ GroupColumns BlockMeasurer::columns_of(const ScoreTile& tile, std::size_t scalin
   return columns;
 }
 
-// Counts the scores and logits of a tile where their histograms are asked for.
+// Counts the scores and logits of a tile, if histograms of them are asked for.
 void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
-  const auto stride = static_cast<std::size_t>(tile.stride());
+  const auto stride = static_cast<std::size_t>(tile.stride);
   std::size_t place = scaling * experiment_.histogram.size();
   for (const HistogramQuantity& quantity : experiment_.histogram) {
     const std::size_t here = place++;
@@ -106,7 +106,7 @@ void BlockMeasurer::count_tile(std::size_t scaling, const ScoreTile& tile) {
   }
 }
 
-// Counts the finished columns of metrics where their histograms are asked for.
+// Counts the finished columns of the metrics that histograms are asked for.
 void BlockMeasurer::count_metrics() {
   std::size_t place = 0;
   for (const std::vector<std::vector<double>>& columns : values_.metrics) {

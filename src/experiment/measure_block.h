@@ -31,14 +31,14 @@ struct BlockValues {
 using StopSignal = std::function<bool()>;
 
 /// Measures blocks of one drawn cell one after another, in memory that it keeps from block to
-/// block: to ask the system for it again would take as long as the softmax. What it measures of a
+/// block: asking the system for it again would take as long as the softmax. What it measures of a
 /// block depends on no other block.
 class BlockMeasurer {
  public:
   /// `experiment` and `cell` must outlive the measurer.
   BlockMeasurer(const Experiment& experiment, const Cell& cell, std::uint64_t seed);
 
-  /// What was measured of block `block`, until the next call; nullptr where `stop` said so.
+  /// What was measured of block `block`, until the next call; nullptr if `stop` abandoned it.
   const BlockValues* measure(std::int64_t block, const StopSignal& stop = nullptr);
 
  private:
@@ -57,13 +57,13 @@ class BlockMeasurer {
   std::vector<ScalingMeasurer> scalings_;
   std::vector<HistogramBins> bins_;  ///< scaling by scaling, as the counts are
   bool holds_scores_;
-  std::vector<double> scores_;  ///< of all keys of the current group, where they are held
+  std::vector<double> scores_;  ///< of all keys of the current group, if they are held
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;
   BlockValues values_;
 };
 
-/// Measures one block. Nothing where `stop` said so.
+/// Measures one block. Empty if `stop` abandoned it.
 std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
                                          std::uint64_t seed, std::int64_t block,
                                          const StopSignal& stop = nullptr);

@@ -20,7 +20,7 @@ using Weights = QueryWeights;
 using Query = SoftmaxQuery;
 using Context = QueryContext;
 
-// By weights, under any rule. What a row says in one line stands there.
+// By weights, under any rule. A formula of one line is in its row.
 
 double top_of(const Weights& w) {
   return w.weights()[w.top()];

@@ -29,7 +29,7 @@ enum class HistogramAxis {
   kKeys,       ///< 0 to the number of keys
 };
 
-/// What a metric says nothing without, so that "all" metrics can leave it out.
+/// What a metric needs to say anything; "all" metrics leave it out if that is missing.
 enum class MetricNeeds {
   kNothing,
   kAlignedKeys,     ///< entries that say which keys are aligned
@@ -37,10 +37,10 @@ enum class MetricNeeds {
   kPrecision,       ///< a scaling that is computed in a narrower precision
 };
 
-/// What a per-query metric may look at beside the weights or sums of its query.
+/// What a per-query metric may look at besides the weights or sums of its query.
 struct QueryContext {
   /// Derivative of the top logit with respect to its score, under a norm to the product after it.
-  /// Where a soft-cap makes it differ from query to query, each has a context of its own.
+  /// A soft-cap makes it differ from query to query.
   double logit_per_score;
   double saturated_above;  ///< threshold of the metric `saturated`
 };
@@ -61,11 +61,7 @@ class QueryFormula {
   static constexpr QueryFormula of() {
     QueryFormula formula;
     formula.of_query_ = kFormula;
-    formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext& context, double* out) {
-      for (std::int64_t i = 0; i < sums.queries(); ++i) out[i] = kFormula(sums.query(i), context);
-    };
-    formula.of_each_query_ = [](const SoftmaxSums& sums, const QueryContext* contexts,
-                                double* out) {
+    formula.of_queries_ = [](const SoftmaxSums& sums, const QueryContext* contexts, double* out) {
       for (std::int64_t i = 0; i < sums.queries(); ++i) {
         out[i] = kFormula(sums.query(i), contexts[i]);
       }
@@ -73,33 +69,26 @@ class QueryFormula {
     return formula;
   }
 
-  /// False where the metric has no such number.
+  /// False if the metric has no such number.
   explicit operator bool() const { return of_query_ != nullptr; }
 
   double operator()(const SoftmaxQuery& query, const QueryContext& context) const {
     return of_query_(query, context);
   }
 
-  /// Fills `out`, of length sums.queries().
-  void operator()(const SoftmaxSums& sums, const QueryContext& context,
-                  std::span<double> out) const {
-    of_queries_(sums, context, out.data());
-  }
-
-  /// The same where each query has a context of its own: `contexts` has sums.queries() of them.
+  /// Fills `out`: both spans have the length sums.queries().
   void operator()(const SoftmaxSums& sums, std::span<const QueryContext> contexts,
                   std::span<double> out) const {
-    of_each_query_(sums, contexts.data(), out.data());
+    of_queries_(sums, contexts.data(), out.data());
   }
 
  private:
   OfQuery of_query_ = nullptr;
-  void (*of_queries_)(const SoftmaxSums&, const QueryContext&, double*) = nullptr;
-  void (*of_each_query_)(const SoftmaxSums&, const QueryContext*, double*) = nullptr;
+  void (*of_queries_)(const SoftmaxSums&, const QueryContext*, double*) = nullptr;
 };
 
-/// A per-query metric is defined by `of_weights`; the formulas over running sums give the same
-/// number faster where there is one.
+/// A per-query metric is defined by `of_weights`; the formulas over running sums, if it has any,
+/// give the same number faster.
 struct MetricRow {
   std::string_view name;
   std::string_view unit;   ///< "1", "nat" or "logit"
@@ -109,7 +98,7 @@ struct MetricRow {
   WeightsFormula of_weights = nullptr;  ///< the number of a query; none for a statistic of logits
   /// 1 - of_weights without cancellation, for numbers that crowd at 1; nullptr for others.
   WeightsFormula complement_of_weights = nullptr;
-  QueryFormula measure = {};     ///< of_weights from running sums, where they can tell
+  QueryFormula measure = {};     ///< of_weights from running sums, if they suffice
   QueryFormula complement = {};  ///< complement_of_weights likewise
   /// of_weights from the sums over all keys and those over the aligned keys alone, in place of
   /// `measure`; nullptr for metrics that do not ask which keys are aligned.
@@ -118,20 +107,21 @@ struct MetricRow {
   MetricNeeds needs = MetricNeeds::kNothing;
   bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
   bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
-  /// A number also of queries whose logits or weights are not finite, where others are NaN.
+  /// Has a number also for queries whose logits or weights are not finite, for which others are
+  /// NaN.
   bool takes_nonfinite = false;
   HistogramAxis axis = HistogramAxis::kUnit;
-  /// The exact mean over queries, where theory knows it.
+  /// The exact mean over queries, if theory knows it.
   std::optional<ExactMean> exact_mean = std::nullopt;
-  /// The exact fraction of queries above a threshold, where theory knows it; nullptr for others.
+  /// The exact fraction of queries above a threshold, if theory knows it; nullptr for others.
   std::optional<double> (*exact_fraction)(const ExactRequest& request, double threshold) = nullptr;
-  /// The order of the moments of scores that its standard error rests on; 0 where it is bounded.
+  /// The order of the moments of scores that its standard error rests on; 0 if it is bounded.
   int moments = 0;
 };
 
 std::span<const MetricRow> metric_table();
 
-/// The metric of a query by its weights: NaN where these overflowed and the metric cannot say so.
+/// The metric of a query by its weights: NaN if these overflowed, unless the metric counts that.
 double measure_weights(const MetricRow& metric, const QueryWeights& query,
                        const QueryContext& context);
 

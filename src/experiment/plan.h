@@ -38,11 +38,11 @@ Plan make_plan(const Config& config);
 /// every scaling.
 double expected_seconds(const Experiment& experiment, const Cell& cell);
 
-/// What a line of the results about a cell and scaling begins with.
+/// The first columns of a line of results about a cell and scaling.
 ResultKey key_of(const Plan& plan, const Cell& cell, const Scaling& scaling);
 
 /// Queries in a block: 1024, halved until queries x keys x work is at most 2^26, but at least 8;
-/// work per score is d where every entry is drawn, else 1.
+/// work per score is d if every entry is drawn, else 1.
 std::int64_t block_queries(std::int64_t keys, std::int64_t work_per_score);
 
 }  // namespace attnscale

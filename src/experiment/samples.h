@@ -11,8 +11,8 @@
 
 namespace attnscale {
 
-/// The metrics of the first `samples` queries of a drawn cell, scaling by scaling. Nothing where
-/// `stop` said so.
+/// The metrics of the first `samples` queries of a drawn cell, scaling by scaling. Empty if `stop`
+/// abandoned it.
 std::optional<std::vector<SampleRow>> sample_cell(const Plan& plan, const Cell& cell,
                                                   const StopSignal& stop = nullptr);
 

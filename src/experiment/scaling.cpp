@@ -22,7 +22,7 @@ double log_of_keys(const ScalingRule& rule, std::int64_t keys) {
   return rule.log_keys_base ? logarithm / plain::log(*rule.log_keys_base) : logarithm;
 }
 
-/// Products of the normalised queries and keys.
+// Products of the normalised queries and keys.
 void normalise(Norm norm, std::int64_t d, const Scores& scores, std::span<double> out) {
   const double factor = norm == Norm::kRms ? static_cast<double>(d) : 1;
   const std::size_t stride = scores.squared_query_norms.size();
@@ -111,6 +111,27 @@ void apply_scaling(const ScalingRule& rule, const ScoreSize& size, const Scores&
   }
   multiply(rule, multiplier_at(rule, size), logits);
   if (rule.softcap) bend(*rule.softcap, rule.weights.precision, logits);
+}
+
+HiddenOverflows::HiddenOverflows(const ScalingRule& rule) {
+  if (!rule.softcap || rule.weights.precision == Precision::kFloat64) return;
+  uncapped_ = rule;
+  uncapped_->softcap.reset();
+}
+
+void HiddenOverflows::start(std::int64_t queries) {
+  if (uncapped_) overflowed_.assign(static_cast<std::size_t>(queries), false);
+}
+
+void HiddenOverflows::add(const ScoreSize& size, const Scores& scores, std::int64_t stride) {
+  if (!uncapped_) return;
+  logits_.resize(scores.scores.size());
+  apply_scaling(*uncapped_, size, scores, logits_);
+  for (std::size_t start = 0; start < logits_.size(); start += static_cast<std::size_t>(stride)) {
+    for (std::size_t query = 0; query < overflowed_.size(); ++query) {
+      if (!std::isfinite(logits_[start + query])) overflowed_[query] = true;
+    }
+  }
 }
 
 }  // namespace attnscale

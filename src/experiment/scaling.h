@@ -47,14 +47,14 @@ constexpr std::string_view name_in(const std::array<std::string_view, size>& nam
 }
 
 /// logit = bend(multiplier query_gain key_gain d^d_power log(keys) score), where score is the
-/// product of query and key after their norm, d is the cell's head size or the one that `d` says,
-/// log(keys) stands there with log_keys alone, and bend(x) = softcap tanh(x / softcap).
+/// product of query and key after their norm, d is the cell's head size unless the rule has one,
+/// the factor log(keys) is there only with log_keys, and bend(x) = softcap tanh(x / softcap).
 struct ScalingRule {
   double multiplier = 1;
   double d_power = 0;
   std::optional<double> d = std::nullopt;  ///< in place of the cell's head size
   bool log_keys = false;
-  std::optional<double> log_keys_base = std::nullopt;  ///< of that logarithm; e where not said
+  std::optional<double> log_keys_base = std::nullopt;  ///< of that logarithm; e if empty
   std::optional<double> softcap = std::nullopt;        ///< above 0
   Norm norm = Norm::kNone;
   double query_gain = 1;
@@ -65,7 +65,7 @@ struct ScalingRule {
   friend bool operator==(const ScalingRule&, const ScalingRule&) = default;
 };
 
-/// What a config says beside the scaling it starts from: the factors multiply, powers add, anything
+/// What a config changes in the scaling it starts from: the factors multiply, powers add, anything
 /// else takes the place of what was there.
 struct ScalingChanges {
   std::optional<double> multiplier = std::nullopt;
@@ -73,12 +73,11 @@ struct ScalingChanges {
   std::optional<double> d = std::nullopt;
   std::optional<double> log_keys_base = std::nullopt;
   std::optional<double> softcap = std::nullopt;
-  std::optional<double> gain =
-      std::nullopt;  ///< of queries, and of keys where they have none of their own
-  std::optional<double> key_gain = std::nullopt;  ///< only beside `gain`
+  std::optional<double> gain = std::nullopt;  ///< of queries, and of keys without one of their own
+  std::optional<double> key_gain = std::nullopt;  ///< only with `gain`
   std::optional<NormaliserKind> normaliser = std::nullopt;
   std::optional<double> bias =
-      std::nullopt;  ///< of the normaliser; only beside one that is not softmax
+      std::nullopt;  ///< of the normaliser; only with one that is not softmax
   std::optional<bool> log_keys = std::nullopt;
   std::optional<Norm> norm = std::nullopt;
   std::optional<Precision> precision = std::nullopt;
@@ -92,7 +91,7 @@ struct ScalingChanges {
 struct Scaling {
   std::string name;                     ///< what the column `scaling` shows
   std::optional<double> value;          ///< the number of a sweep, for the column `scaling_value`
-  ScalingRule rule = {};                ///< all that counts
+  ScalingRule rule = {};                ///< all that decides numbers
   const ScalingRow* like = nullptr;     ///< where it starts from; nullptr: the score itself
   std::vector<double> parameters = {};  ///< of that row
   ScalingChanges changes = {};
@@ -103,15 +102,15 @@ struct Scaling {
 /// `start` with the changes made.
 ScalingRule changed(ScalingRule start, const ScalingChanges& changes);
 
-/// What a scaling may depend on beside the scores.
+/// What a scaling may depend on besides the scores.
 struct ScoreSize {
   std::int64_t d = 1;
   std::int64_t keys = 1;  ///< that the query sees
 };
 
-/// Scores of some queries, and where the rule has a norm the squared norms of the queries and keys
-/// behind them: squared_query_norms[query] and squared_key_norms[key * stride + query], as the
-/// scores are laid out, with `stride` squared query norms.
+/// Scores of some queries, and if the rule has a norm, the squared norms of their queries and keys:
+/// squared_query_norms[query] and squared_key_norms[key * stride + query], as the scores are laid
+/// out, with `stride` squared query norms.
 struct Scores {
   std::span<const double> scores;
   std::span<const double> squared_query_norms = {};
@@ -133,19 +132,19 @@ PowerLaw power_law(const ScalingRule& rule, std::int64_t keys);
 /// What a score (after its norm) is multiplied by, before a soft-cap bends it.
 double multiplier_at(const ScalingRule& rule, const ScoreSize& size);
 
-/// d logit / d score where the logit is `logit` (after its norm; norms are held). Under a soft-cap
-/// good to a rounding error of the multiplier.
+/// d logit / d score at the logit `logit` (after its norm; norms are held). Under a soft-cap the
+/// error is a rounding error of the multiplier.
 double logit_per_score(const ScalingRule& rule, const ScoreSize& size, double logit);
 
-/// True where the logit depends on d, so that given scores need one.
+/// True if the logit depends on d, so that given scores need one.
 bool needs_d(const ScalingRule& rule);
 
 inline bool needs_norms(const ScalingRule& rule) {
   return rule.norm != Norm::kNone;
 }
 
-/// The formula in full, such as "50 tanh(q.k / sqrt(144) / 50)", and what is not softmax in float64
-/// behind it.
+/// The formula in full, such as "50 tanh(q.k / sqrt(144) / 50)", followed by what differs from a
+/// softmax in float64.
 std::string formula(const ScalingRule& rule);
 
 /// Logits of the scores, in the precision of the rule: with scale_order after, the score and the
@@ -153,5 +152,29 @@ std::string formula(const ScalingRule& rule);
 /// the scores' length and may be their memory. A norm of zero makes logits of zero.
 void apply_scaling(const ScalingRule& rule, const ScoreSize& size, const Scores& scores,
                    std::span<double> logits);
+
+/// Which queries have an overflow that a soft-cap hides: in a narrow precision a number before the
+/// cap may overflow, and what the cap makes of it looks like any other logit.
+class HiddenOverflows {
+ public:
+  explicit HiddenOverflows(const ScalingRule& rule);
+
+  /// Starts a group of queries, none of which overflowed yet.
+  void start(std::int64_t queries);
+
+  /// Takes the scores of the group's queries against some of their keys,
+  /// scores[key * stride + query].
+  void add(const ScoreSize& size, const Scores& scores, std::int64_t stride);
+
+  /// True if a logit of the query is not finite without the cap, among the keys added so far.
+  bool of(std::int64_t query) const {
+    return uncapped_ && overflowed_[static_cast<std::size_t>(query)];
+  }
+
+ private:
+  std::optional<ScalingRule> uncapped_;  ///< the rule without its cap; empty if nothing can hide
+  std::vector<double> logits_;
+  std::vector<bool> overflowed_;
+};
 
 }  // namespace attnscale

@@ -40,7 +40,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     hidden_overflows_.start(tile.queries);
   }
   const Scores scores{tile.scores, tile.squared_query_norms, tile.squared_key_norms};
-  hidden_overflows_.add(size_, scores, tile.stride());
+  hidden_overflows_.add(size_, scores, tile.stride);
   logits_.resize(tile.scores.size());
   apply_scaling(rule_, size_, scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
@@ -80,12 +80,15 @@ bool ScalingMeasurer::overflowed(std::int64_t query) const {
   return !is_finite(softmax_.query(query)) || hidden_overflows_.of(query);
 }
 
-// One context for all queries, or one for each where a soft-cap makes them differ.
+// The first query's context holds for all unless a soft-cap makes them differ.
 void ScalingMeasurer::fill_contexts() {
-  contexts_.clear();
-  const std::int64_t different = rule_.softcap ? softmax_.queries() : 1;
-  for (std::int64_t i = 0; i < different; ++i) {
-    contexts_.push_back({logit_per_score(rule_, size_, softmax_.query(i).top), saturated_above_});
+  const auto per_score = [&](std::int64_t query) {
+    return logit_per_score(rule_, size_, softmax_.query(query).top);
+  };
+  contexts_.assign(static_cast<std::size_t>(softmax_.queries()), {per_score(0), saturated_above_});
+  if (!rule_.softcap) return;
+  for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
+    contexts_[static_cast<std::size_t>(i)].logit_per_score = per_score(i);
   }
 }
 
@@ -97,19 +100,17 @@ void ScalingMeasurer::measure_sums(std::size_t metric, const GroupColumns& colum
       column[static_cast<std::size_t>(i)] =
           row.measure_aligned(softmax_.query(i), aligned_.query(i));
     }
-  } else if (rule_.softcap) {
-    row.measure(softmax_, contexts_, column);
   } else {
-    row.measure(softmax_, contexts_.front(), column);
+    row.measure(softmax_, contexts_, column);
   }
-  if (row.complement) row.complement(softmax_, contexts_.front(), columns.complements[metric]);
+  if (row.complement) row.complement(softmax_, contexts_, columns.complements[metric]);
 }
 
 void ScalingMeasurer::measure_all_logits(const Scores& scores, const GroupColumns& columns) {
   for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
     weigh_query(scores, i);
     const auto place = static_cast<std::size_t>(i);
-    const QueryContext& context = contexts_[rule_.softcap ? place : 0];
+    const QueryContext& context = contexts_[place];
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       const MetricRow& row = *metrics_[m];
       if (!needs_all_logits(row, rule_)) continue;

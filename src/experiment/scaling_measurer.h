@@ -1,6 +1,6 @@
 // One scaling at work: from the scores of a group of queries, tile by tile, to the metrics of each
-// query. What running sums can tell is taken from them as the tiles come, in memory that does not
-// grow with keys; what they cannot (sigmoids, emulated precision, the spectrum of the Jacobian) is
+// query. What running sums suffice for is taken from them as the tiles come, in memory that does
+// not grow with keys; the rest (sigmoids, emulated precision, the spectrum of the Jacobian) is
 // weighed query by query from all the group's scores.
 #pragma once
 
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "experiment/experiment.h"
-#include "experiment/hidden_overflows.h"
 #include "numerics/power_sums.h"
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
@@ -35,8 +34,8 @@ class ScalingMeasurer {
   std::span<const double> logits() const { return logits_; }
 
   /// Fills the columns of a group whose tiles have all been added. `scores` are those of all its
-  /// keys, where a metric needs all logits. Of a query of which a score or logit is not finite
-  /// every number is NaN, but for metrics that count such queries.
+  /// keys, if a metric needs all logits. All numbers of a query with a score or logit that is not
+  /// finite are NaN, except in metrics that count such queries.
   void measure_group(const Scores& scores, const GroupColumns& columns);
 
  private:
@@ -56,7 +55,7 @@ class ScalingMeasurer {
   double centre_;
   std::vector<double> logits_;
   SoftmaxSums softmax_;
-  SoftmaxSums aligned_;  ///< over the aligned keys alone, where a metric asks for them
+  SoftmaxSums aligned_;  ///< over the aligned keys alone, if a metric asks for them
   PowerSums power_sums_;
   HiddenOverflows hidden_overflows_;
   std::vector<QueryContext> contexts_;

@@ -12,7 +12,7 @@
 
 namespace attnscale {
 
-/// One number that a preset must be told, such as the position of a token.
+/// One number that a preset needs, such as the position of a token.
 struct ScalingParameter {
   std::string_view name;
   double least;
@@ -26,7 +26,7 @@ struct ScalingRow {
   std::string_view source;  ///< paper, configuration or code; for the lesson's own the paper
   ScalingRule (*make)(std::span<const double> parameters);
   std::span<const ScalingParameter> parameters = {};  ///< all required, in make's order
-  std::string_view formula = {};  ///< with the parameters' names, where there are any
+  std::string_view formula = {};  ///< with the parameters' names, if there are any
 };
 
 std::span<const ScalingRow> scaling_table();
@@ -40,7 +40,7 @@ const ScalingRow* find_scaling_row(std::string_view name);
 /// The scaling of that name if its row needs no number, or nothing.
 std::optional<Scaling> find_scaling(std::string_view name);
 
-/// The scaling that `changes` make of the row (of the score itself where it is nullptr).
+/// The scaling that `changes` make of the row (of the score itself if it is nullptr).
 Scaling make_scaling(std::string name, const ScalingRow* like, std::vector<double> parameters,
                      const ScalingChanges& changes, std::optional<double> value = std::nullopt);
 

@@ -34,18 +34,18 @@ TEST(CellMoments, StandWhereTheExperimentSaysTheyDo) {
   const Experiment experiment = small_experiment();
   const CellMoments moments = moments_of(small_values());
   ASSERT_EQ(moments.size(), 6U);
-  EXPECT_EQ(logit_group(experiment, 0), 0U);
-  EXPECT_EQ(metric_group(experiment, 0, 1), 2U);
-  EXPECT_EQ(logit_group(experiment, 1), 3U);
-  EXPECT_EQ(metric_group(experiment, 1, 0), 4U);
+  EXPECT_EQ(group_of(experiment, 0, *find_metric("logit_sd")), 0U);
+  EXPECT_EQ(group_of(experiment, 0, *find_metric("margin")), 2U);
+  EXPECT_EQ(group_of(experiment, 1, *find_metric("logit_sd")), 3U);
+  EXPECT_EQ(group_of(experiment, 1, *find_metric("top_weight")), 4U);
 
-  const Moments& powers = moments[logit_group(experiment, 0)];
+  const Moments& powers = moments[group_of(experiment, 0, *find_metric("logit_sd"))];
   EXPECT_EQ(powers.count, 4);
   EXPECT_EQ(powers.dimension(), 2U);
   EXPECT_DOUBLE_EQ(powers.mean[0], 3);
   EXPECT_DOUBLE_EQ(powers.mean[1], 12.5);
   EXPECT_DOUBLE_EQ(powers.central_sum(0, 0), 14);
-  const Moments& margin = moments[metric_group(experiment, 0, 1)];
+  const Moments& margin = moments[group_of(experiment, 0, *find_metric("margin"))];
   EXPECT_DOUBLE_EQ(margin.mean[0], 3);
   EXPECT_DOUBLE_EQ(margin.central_sum(0, 0), 14);
 }
@@ -53,12 +53,12 @@ TEST(CellMoments, StandWhereTheExperimentSaysTheyDo) {
 TEST(CellMoments, OfALaterScalingAlsoHoldWhatItsContrastNeeds) {
   const Experiment experiment = small_experiment();
   const CellMoments moments = moments_of(small_values());
-  const Moments& powers = moments[logit_group(experiment, 1)];
+  const Moments& powers = moments[group_of(experiment, 1, *find_metric("logit_sd"))];
   ASSERT_EQ(powers.dimension(), 4U);  // the first scaling's two, then its own
   EXPECT_DOUBLE_EQ(powers.mean[0], 3);
   EXPECT_DOUBLE_EQ(powers.mean[2], 2);
   EXPECT_DOUBLE_EQ(powers.central_sum(0, 2), 11);  // (-2)(0) + (-1)(-2) + (0)(-1) + (3)(3)
-  const Moments& weight = moments[metric_group(experiment, 1, 0)];
+  const Moments& weight = moments[group_of(experiment, 1, *find_metric("top_weight"))];
   ASSERT_EQ(weight.dimension(), 2U);  // the metric, then its difference to the first scaling
   EXPECT_DOUBLE_EQ(weight.mean[0], 0.4375);
   EXPECT_DOUBLE_EQ(weight.mean[1], 0.4375 - 0.6875);
@@ -70,8 +70,8 @@ TEST(CellMoments, OfAnExperimentWithoutLogitsHoldMetricsAlone) {
   BlockValues values = small_values();
   for (auto& powers : values.logit_powers) powers.clear();
   EXPECT_EQ(moments_of(values).size(), 4U);
-  EXPECT_EQ(metric_group(experiment, 0, 0), 0U);
-  EXPECT_EQ(metric_group(experiment, 1, 1), 3U);
+  EXPECT_EQ(group_of(experiment, 0, *find_metric("slope")), 0U);
+  EXPECT_EQ(group_of(experiment, 1, *find_metric("margin")), 3U);
 }
 
 TEST(CellMoments, MergeGroupByGroup) {
