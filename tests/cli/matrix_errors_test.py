@@ -201,7 +201,8 @@ class MatrixErrorsTest(CommandLineTest):
 
     def test_scores_do_not_tell_norms(self):
         self.check({"scores": [[1, 2]], "d": 4},
-                   ["/experiments/0/scalings: ", 'the scaling "cosine" normalises queries and keys'],
+                   ["/experiments/0/scalings: ",
+                    'the scaling "cosine" normalises queries and keys'],
                    scalings=[{"name": "cosine", "norm": "cosine"}])
 
     def test_a_baseline_of_scores_needs_d(self):
