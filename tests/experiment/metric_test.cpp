@@ -204,7 +204,7 @@ TEST(EveryMetric, NeedsNoMoreOfTheSoftmaxThanItsLevel) {
     std::vector<double> column(rows.size());
     for (const QueryFormula& formula : {row.measure, row.complement}) {
       if (!formula) continue;
-      formula(sums, context, column);
+      formula(sums, std::vector(rows.size(), context), column);
       for (std::size_t query = 0; query < rows.size(); ++query) {
         EXPECT_EQ(column[query], formula(everything[query], context));
       }
