@@ -7,7 +7,7 @@
 
 #include "app/process.h"
 #include "app/version.h"
-#include "config/config_object.h"
+#include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
 
@@ -139,7 +139,7 @@ Command make_audit(const Arguments& arguments) {
 
 Command make_schema(const Arguments& arguments) {
   arguments.no_words();
-  return SchemaCommand{};
+  return PrintCommand{config_schema()};
 }
 
 Command make_list(const Arguments& arguments) {
@@ -150,6 +150,15 @@ Command make_list(const Arguments& arguments) {
   }
   return ListCommand{what};
 }
+
+// A command of the program. Help reads these rows; a new command is a new row.
+struct CommandRow {
+  std::string_view name;
+  std::string_view words;    // what follows the name, apart from options
+  std::string_view summary;  // one line
+  std::span<const OptionRow> options;
+  Command (*make)(const Arguments&);  // throws UserError
+};
 
 constexpr OptionRow kHelp{"help", "", "show this text"};
 constexpr OptionRow kSeed{"seed", "N", "use this seed instead of the config's"};
@@ -256,10 +265,6 @@ const CommandRow& find_command(const std::string& name) {
 }
 
 }  // namespace
-
-std::span<const CommandRow> command_table() {
-  return kCommands;
-}
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {

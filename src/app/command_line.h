@@ -1,13 +1,10 @@
-// The commands as plain values, the table of their options, and the way from arguments to a command
-// or a help text.
+// The commands as plain values, and the way from arguments to a command or a help text.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -70,31 +67,17 @@ struct SoftmaxCommand {
   std::optional<std::int64_t> d;
 };
 
-struct SchemaCommand {};
-
 struct ListCommand {
   std::string what;  ///< scalings, laws, metrics or samplers
 };
 
-/// Help or version: a text to print.
+/// Help, version or schema: a text to print.
 struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
-                 AuditCommand, SchemaCommand, ListCommand, PrintCommand>;
-
-/// A command of the program. Help reads these rows; a new command is a new row.
-struct CommandRow {
-  std::string_view name;
-  std::string_view words;    ///< what follows the name, apart from options
-  std::string_view summary;  ///< one line
-  std::span<const OptionRow> options;
-  Command (*make)(const Arguments&);  ///< throws UserError
-};
-
-std::span<const CommandRow> command_table();
+using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
+                             SoftmaxCommand, AuditCommand, ListCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "app/manifest.h"
-#include "app/report_run.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
 #include "experiment/given.h"
@@ -18,7 +17,7 @@
 #include "io/table.h"
 #include "numerics/shortest.h"
 #include "report/number_text.h"
-#include "report/screen_table.h"
+#include "report/report.h"
 
 namespace attnscale {
 namespace {
@@ -210,7 +209,7 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    text += report_text(results, formula_lines_of(folder), command.format, width);
+    text += report_text(results, read_logits(folder), command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;
 }

@@ -1,13 +1,23 @@
-// The commands that measure nothing: they answer from the config, the tables of the program, or the
-// files of finished runs. Each returns what belongs on stdout.
+// What each command does. Those that measure nothing return what belongs on stdout.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "app/command_line.h"
+#include "config/user_error.h"
+#include "execution/executor.h"
 
 namespace attnscale {
+
+/// Does what `attnscale run` promises: tables on stdout, everything else on stderr. Throws
+/// UserError before anything is created if the input is wrong, and std::exception if the run
+/// fails; what was measured until the last checkpoint is then kept.
+ExitCode run_experiment(const RunCommand& command, Executor& executor);
+
+/// Does what `attnscale merge` promises: the files of the run that the shards are parts of.
+ExitCode merge_experiment(const MergeCommand& command);
 
 /// Cells, blocks, formulas and expected processor seconds of a config; `width` is that of the
 /// screen in characters. Warnings go to `warnings`.
@@ -22,5 +32,16 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width);
 
 /// The names a config may use, with what each means.
 std::string list_text(const ListCommand& command);
+
+struct Verification {
+  std::string text;  ///< what was checked and what was found, for the screen
+  ExitCode code;     ///< kDone or kMismatch
+};
+
+/// Re-hashes the files of the run in `folder` against its manifest; compares the lines of
+/// summary.csv with those that its config asks for, their queries and exact values; and checks that
+/// every estimate is as near to its exact value as reference_check.h allows. Throws UserError if
+/// the folder holds no finished run.
+Verification verify_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscale

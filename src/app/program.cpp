@@ -8,11 +8,8 @@
 #include <iostream>
 #include <string_view>
 
-#include "app/command_line.h"
 #include "app/commands.h"
 #include "app/process.h"
-#include "app/run_experiment.h"
-#include "app/verify.h"
 #include "config/config.h"
 #include "config/user_error.h"
 #include "report/screen_table.h"
@@ -51,7 +48,6 @@ struct Runner {
   ExitCode operator()(const AuditCommand& command) const {
     return print(audit_text(command, terminal_width(STDOUT_FILENO)));
   }
-  ExitCode operator()(const SchemaCommand&) const { return print(config_schema()); }
   ExitCode operator()(const ListCommand& command) const { return print(list_text(command)); }
   ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
 

@@ -1,13 +1,13 @@
-#include "app/run_experiment.h"
-
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <functional>
 #include <iostream>
 #include <optional>
 
+#include "app/commands.h"
 #include "app/finish_run.h"
-#include "app/report_run.h"
+#include "app/process.h"
 #include "app/run_folder.h"
 #include "app/run_journal.h"
 #include "app/run_progress.h"
@@ -18,6 +18,7 @@
 #include "io/folder_lock.h"
 #include "io/result_tables.h"
 #include "numerics/vector_target.h"
+#include "report/report.h"
 
 namespace attnscale {
 namespace {
@@ -41,13 +42,18 @@ FolderContents contents_unless_refused(const fs::path& folder, const WantedRun& 
   return contents;
 }
 
+// On stdout, as wide as its terminal.
+void print_report(const Results& results, const std::vector<std::string>& formulas) {
+  write_stdout(report_text(results, formulas, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
+}
+
 ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<Shard> shard,
                            Verbosity verbosity) {
   std::cerr << folder.string() << " holds this run already, finished"
             << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
             << "; nothing to do\n";
   if (verbosity == Verbosity::kNormal && !shard) {
-    print_report(read_results(folder), formula_lines_of(folder));
+    print_report(read_results(folder), read_logits(folder));
   }
   return code;
 }

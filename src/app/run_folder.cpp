@@ -53,10 +53,7 @@ std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
 }
 
 FolderContents another_run(const std::string& difference) {
-  FolderContents contents;
-  contents.state = FolderState::kOther;
-  contents.difference = difference;
-  return contents;
+  return {.state = FolderState::kOther, .difference = difference};
 }
 
 // What the folder holds according to its manifest; empty if only a checkpoint can say.
@@ -73,17 +70,15 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
   if (manifest->status != kFinishedStatus) return std::nullopt;
   const std::string damage = first_damage(folder, *manifest);
   if (!damage.empty()) return other("this run, but since it finished " + damage);
-  FolderContents contents;
-  contents.state = FolderState::kFinished;
   const bool missed = manifest->exit_code == static_cast<int>(ExitCode::kTargetNotReached);
-  if (missed) contents.exit_code = ExitCode::kTargetNotReached;
-  return contents;
+  return FolderContents{.state = FolderState::kFinished,
+                        .exit_code = missed ? ExitCode::kTargetNotReached : ExitCode::kDone};
 }
 
 }  // namespace
 
 RunIdentity identity_of(const Config& config) {
-  return {program_version(), to_json_text(config)};
+  return {this_build().version, to_json_text(config)};
 }
 
 std::string part_name(std::optional<Shard> shard) {

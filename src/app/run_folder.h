@@ -42,9 +42,9 @@ enum class FolderState {
 
 struct FolderContents {
   FolderState state = FolderState::kFree;
-  std::optional<Checkpoint> checkpoint;
-  std::string difference;  ///< for kOther, the sentence "FOLDER holds ..."
-  std::string warning;     ///< about an interrupted run that cannot go on; usually empty
+  std::optional<Checkpoint> checkpoint = {};
+  std::string difference = {};  ///< for kOther, the sentence "FOLDER holds ..."
+  std::string warning = {};     ///< about an interrupted run that cannot go on; usually empty
   ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, that of the run
 };
 

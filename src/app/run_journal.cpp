@@ -9,11 +9,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/report_run.h"
 #include "app/version.h"
 #include "io/atomic_file.h"
 #include "io/sha256.h"
 #include "numerics/vector_target.h"
+#include "report/report.h"
 
 namespace attnscale {
 namespace {

@@ -1,5 +1,3 @@
-#include "app/verify.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/commands.h"
 #include "app/manifest.h"
 #include "config/config.h"
 #include "estimate/estimate.h"

@@ -8,7 +8,7 @@
 namespace attnscale {
 
 Build this_build() {
-  return {program_version(),
+  return {build::kVersion,
           build::kGitCommit,
           build::kGitDirty,
           build::kCompiler,
@@ -17,10 +17,6 @@ Build this_build() {
            {"highway", build::kHighwayVersion},
            {"nlohmann_json", build::kNlohmannJsonVersion},
            {"random123", build::kRandom123Version}}};
-}
-
-std::string program_version() {
-  return build::kVersion;
 }
 
 std::string version_text() {

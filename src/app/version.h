@@ -19,9 +19,6 @@ struct Build {
 
 Build this_build();
 
-/// The program's version, such as "1.0.0".
-std::string program_version();
-
 /// "attnscale 1.0.0", the commit, compiler, libraries and instruction set, one line each.
 std::string version_text();
 

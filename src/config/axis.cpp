@@ -35,15 +35,13 @@ const std::vector<Row<Range>>& rows() {
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<Row<Range>> table = {
-      {{"from", kNumber, kRequired, "", "First value.", kAny},
-       kReadOnly<&Range::from>},
+      {{"from", kNumber, kRequired, "", "First value.", kAny}, kReadOnly<&Range::from>},
       {{"to", kNumber, kRequired, "", "No value lies beyond this one.", kAny},
-       kReadOnly<&Range::to>},
+        kReadOnly<&Range::to>},
       {{"times", kNumber, kOptional, "", "Each value is the one before times this.",
-        {1, kAnyNumber, Ends::kLeastExcluded}},
-       kReadOnly<&Range::times>},
+        {1, kAnyNumber, Ends::kLeastExcluded}}, kReadOnly<&Range::times>},
       {{"step", kNumber, kOptional, "", "Each value is the one before plus this.", kAny},
-       kReadOnly<&Range::step>},
+        kReadOnly<&Range::step>},
   };
   // clang-format on
   return table;

@@ -68,9 +68,7 @@ LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::filesystem::path& folder) {
   JsonValue document = read_json(text, {source, folder});
   for (const Override& one : overrides) apply_override(document, one);
-  LoadedConfig loaded;
-  loaded.config = read_config(document, loaded.warnings);
-  return loaded;
+  return read_config(document);
 }
 
 }  // namespace attnscale

@@ -1,17 +1,37 @@
 // The face of a config: from a file or text to a validated Config, with what the command line
-// changes, and back (to_json_text, config_schema).
+// changes, and back.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/config_object.h"
-#include "config/overrides.h"
 #include "experiment/experiment.h"
 
 namespace attnscale {
+
+struct JsonValue;
+
+/// One `--set PATH=VALUE` of the command line. PATH is a JSON Pointer, a top-level key,
+/// EXPERIMENT.key, or a bare key, set in every drawn experiment; VALUE is JSON, else a string.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
+/// Splits PATH=VALUE; throws UserError if there is no "=" or no path.
+Override parse_override(std::string_view text);
+
+/// Puts the override's value where its path leads. In this order, a path is
+///   1. a JSON Pointer if it begins with "/"; it may create a missing key, not a missing parent;
+///   2. a top-level key (so `name` is the run's); `sampler` is also set in each experiment that
+///   names one;
+///   3. EXPERIMENT.key, split at the last dot, if such an experiment exists;
+///   4. a key of an experiment, set in every drawn experiment.
+/// Throws UserError that names the override for any other path.
+void apply_override(JsonValue& document, const Override& override);
 
 /// A config as read: the resolved value, and what its user should know.
 struct LoadedConfig {
@@ -28,5 +48,20 @@ LoadedConfig load_config(const std::string& file, const std::vector<Override>& o
 LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::vector<Override>& overrides = {},
                           const std::filesystem::path& folder = {});
+
+inline constexpr std::int64_t kLargestSeed =
+    (std::int64_t{1} << 53) - 1;  // exact in every JSON reader
+
+/// Reads and checks the whole config. Throws UserError.
+LoadedConfig read_config(const JsonValue& document);
+
+std::vector<std::string_view> config_keys();
+
+/// The resolved config as JSON text, every default written out: parsing it gives an equal Config
+/// whose own text is the same.
+std::string to_json_text(const Config& config);
+
+/// JSON Schema (draft-07) of the config, the text of configs/schema.json.
+std::string config_schema();
 
 }  // namespace attnscale

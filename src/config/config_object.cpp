@@ -1,20 +1,13 @@
-#include "config/config_object.h"
-
 #include <fmt/core.h>
 
 #include <array>
 
 #include "config/axis.h"
-#include "config/entries_object.h"
-#include "config/experiment_checks.h"
+#include "config/config.h"
 #include "config/experiment_object.h"
-#include "config/given_object.h"
-#include "config/matrix_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
-#include "config/scaling_object.h"
 #include "config/schema.h"
-#include "config/stop_object.h"
 #include "config/values.h"
 
 namespace attnscale {
@@ -68,21 +61,21 @@ const std::vector<ConfigRow>& rows() {
   // clang-format off
   static const std::vector<ConfigRow> table = {
       {{"$schema", kText, kOptional, "", "Path of the JSON Schema, for editors."},
-       {read_schema_path}},
+        {read_schema_path}},
       {{"name", kName, kRequired, "", "Name of the run and of its folder in results/."},
-       kBothWays<&Config::name>},
+        kBothWays<&Config::name>},
       {{"description", kText, kOptional, R"("")", "Free text."}, kBothWays<&Config::description>},
       {{"seed", kInteger, kOptional, "0",
         "Where the random numbers start: the same seed draws the same numbers.",
         {0, static_cast<double>(kLargestSeed)}}, kBothWays<&Config::seed>},
       {{"sampler", kChoice, kOptional, "",
-        "How scores are drawn in experiments that do not choose a sampler themselves.",
-        {}, {"sampler", row_names<sampler_table>}}, kReadOnly<&ConfigDraft::sampler>},
+        "How scores are drawn in experiments that do not choose a sampler themselves.", {},
+        {"sampler", row_names<sampler_table>}}, kReadOnly<&ConfigDraft::sampler>},
       {{"reference", kChoice, kOptional, R"("auto")",
-        "Whether exact values are given beside the estimates where theory has them.",
-        {}, {"reference", listed_names<kReferenceNames>}}, kBothWays<&Config::reference>},
+        "Whether exact values are given beside the estimates where theory has them.", {},
+        {"reference", listed_names<kReferenceNames>}}, kBothWays<&Config::reference>},
       {{"experiments", kOwn, kRequired, "", "What is drawn and measured."},
-       {read_experiments, write_experiments, experiments_shape}},
+        {read_experiments, write_experiments, experiments_shape}},
   };
   // clang-format on
   return table;
@@ -90,7 +83,7 @@ const std::vector<ConfigRow>& rows() {
 
 }  // namespace
 
-Config read_config(const JsonValue& document, std::vector<std::string>& warnings) {
+LoadedConfig read_config(const JsonValue& document) {
   ConfigDraft draft;
   read_object(document, rows(), draft);
   double cells = 0;
@@ -100,8 +93,7 @@ Config read_config(const JsonValue& document, std::vector<std::string>& warnings
            fmt::format("the sweep has {} cells (laws x d x keys); at most {} are allowed",
                        number_text(cells), number_text(kMostCells)));
   }
-  warnings = std::move(draft.warnings);
-  return draft;
+  return {static_cast<Config&&>(draft), std::move(draft.warnings)};
 }
 
 std::vector<std::string_view> config_keys() {

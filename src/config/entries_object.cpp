@@ -1,11 +1,10 @@
-#include "config/entries_object.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "config/axis.h"
+#include "config/experiment_object.h"
 #include "config/object.h"
 #include "config/schema.h"
 #include "config/values.h"
@@ -104,17 +103,16 @@ const std::vector<Row<EntriesDraft>>& rows() {
   static const std::vector<Row<EntriesDraft>> table = {
       {kLaw, kReadOnly<&EntriesDraft::row>},
       {{"name", kName, kOptional, "", "Name in the column entries; by default the law's."},
-       kReadOnly<&EntriesDraft::name>},
+        kReadOnly<&EntriesDraft::name>},
       {kMean, kReadOnly<&EntriesDraft::mean>},
       {kSd, kReadOnly<&EntriesDraft::sd>},
       {{"queries", kOwn, kOptional, "", "Law of the queries' entries, if the keys have another.",
         {}, kLaws}, {read_side<&EntriesDraft::queries>, nullptr, side_shape}},
-      {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.",
-        {}, kLaws}, {read_side<&EntriesDraft::keys>, nullptr, side_shape}},
+      {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.", {},
+        kLaws}, {read_side<&EntriesDraft::keys>, nullptr, side_shape}},
       {{"alignment", kNumberAxis, kOptional, "0",
         "Correlation of each key entry with the query's: the mean score is d times this, times "
-        "both spreads.",
-        {-1, 1}}, kReadOnly<&EntriesDraft::alignment>},
+        "both spreads.", {-1, 1}}, kReadOnly<&EntriesDraft::alignment>},
       {{"aligned_keys", kIntegerAxis, kOptional, "",
         "How many of the keys are aligned, the first ones; by default all.",
         limits_of_samplers(&SamplerRow::max_keys)}, kReadOnly<&EntriesDraft::aligned_keys>},

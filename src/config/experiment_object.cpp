@@ -5,13 +5,8 @@
 #include <algorithm>
 
 #include "config/axis.h"
-#include "config/entries_object.h"
-#include "config/experiment_checks.h"
-#include "config/given_object.h"
 #include "config/object.h"
-#include "config/scaling_object.h"
 #include "config/schema.h"
-#include "config/stop_object.h"
 #include "config/values.h"
 
 namespace attnscale {
@@ -138,42 +133,41 @@ const std::vector<ExperimentRow>& rows() {
   static const std::vector<ExperimentRow> table = {
       {{"name", kName, kOptional, "",
         "Name in the column experiment; by default experiment_1, experiment_2, ... by position."},
-       kBothWays<&Experiment::name>},
+        kBothWays<&Experiment::name>},
       {{"given", kOwn, kOptional, "", "Numbers to use instead of drawn ones."},
-       kBothWays<&Experiment::given, given_shape>},
+        kBothWays<&Experiment::given>},
       // Before d, keys and entries, whose limits are the sampler's.
       {{"sampler", kChoice, kIfDrawn, "",
-        "How scores are drawn; by default as for the whole config.",
-        {}, {"sampler", row_names<sampler_table>}}, kBothWays<&Experiment::sampler>},
+        "How scores are drawn; by default as for the whole config.", {},
+        {"sampler", row_names<sampler_table>}}, kBothWays<&Experiment::sampler>},
       {{"d", kIntegerAxis, kRequiredIfDrawn, "",
         "Head size: how many numbers one query and one key hold.",
         limits_of_samplers(&SamplerRow::max_d)}, kWithinLimit<&Experiment::d, &SamplerRow::max_d>},
       {{"keys", kIntegerAxis, kIfDrawn, "1", "How many keys each query is scored against.",
         limits_of_samplers(&SamplerRow::max_keys)},
-       kWithinLimit<&Experiment::keys, &SamplerRow::max_keys>},
-      {{"entries", kOwn, kIfDrawn, R"("normal")", "Law of the numbers in queries and keys.",
-        {}, {"law", row_names<law_table>}}, kBothWays<&Experiment::entries, entries_shape>},
+        kWithinLimit<&Experiment::keys, &SamplerRow::max_keys>},
+      {{"entries", kOwn, kIfDrawn, R"("normal")", "Law of the numbers in queries and keys.", {},
+        {"law", row_names<law_table>}}, kBothWays<&Experiment::entries, entries_shape>},
       {{"queries", kInteger, kIfDrawn, "10000", "Independent queries of every cell.",
         {1, kMostQueries}}, kBothWays<&Experiment::queries>},
       {{"scalings", kOwn, kOptional, R"(["none", "div_sqrt_d", "div_d"])",
-        "Rules that turn a score into a logit, all on the same draws.",
-        {}, {"scaling", row_names<scaling_table>}}, kBothWays<&Experiment::scalings, scalings_shape>},
+        "Rules that turn a score into a logit, all on the same draws.", {},
+        {"scaling", row_names<scaling_table>}}, kBothWays<&Experiment::scalings, scalings_shape>},
       {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
-        "What is measured; \"all\" takes every metric that applies.",
-        {}, {"metric", row_names<metric_table>}},
-       {read_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
+        "What is measured; \"all\" takes every metric that applies.", {},
+        {"metric", row_names<metric_table>}},
+        {read_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
       {{"saturated_above", kNumber, kOptional, "0.99", "Threshold of the metric saturated.",
         {0, 1, Ends::kBothExcluded}}, kBothWays<&Experiment::saturated_above>},
       {{"histogram", kChoiceList, kIfDrawn, "",
-        "What goes to histogram.csv: score, logit, or metrics of this experiment.",
-        {}, {"histogram", histogram_names}},
-       {read_histogram, histogram_text}},
+        "What goes to histogram.csv: score, logit, or metrics of this experiment.", {},
+        {"histogram", histogram_names}}, {read_histogram, histogram_text}},
       {{"samples", kInteger, kIfDrawn, "0", "How many of the first queries go to samples.csv.",
         {0, kMostQueries}}, kBothWays<&Experiment::samples>},
       // After queries, scalings, metrics and samples, which it is checked against.
       {{"stop", kOwn, kIfDrawn, "",
         "How precise is enough: a cell stops there, or after `queries` queries at the latest."},
-       kBothWays<&Experiment::stop, stop_shape>},
+        kBothWays<&Experiment::stop>},
   };
   // clang-format on
   return table;

@@ -86,7 +86,7 @@ struct Access {
   /// The key's JSON text; empty where it is not written. nullptr for a key that never is, or that
   /// its object writes itself.
   std::string (*write)(const Field& field, Value& value) = nullptr;
-  /// The keywords of JSON Schema for a type of its own.
+  /// The keywords of JSON Schema, if they are not what the field's type says.
   std::string (*shape)(const Field& field) = nullptr;
 };
 

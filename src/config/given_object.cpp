@@ -1,18 +1,129 @@
-#include "config/given_object.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
-#include "config/experiment_checks.h"
-#include "config/matrix_object.h"
-#include "config/object.h"
+#include "config/experiment_object.h"
 #include "config/schema.h"
 #include "config/values.h"
 #include "estimate/given_baseline.h"
 #include "experiment/given_scores.h"
+#include "io/matrix_file.h"
+#include "io/matrix_file_error.h"
 
 namespace attnscale {
+namespace {
+
+// A matrix: rows of numbers, the path of a file of them, or {"file": path, "sha256": of its
+// contents}. A relative path starts at the folder of the value's source.
+
+namespace fs = std::filesystem;
+
+using FileRow = Row<GivenFile, const GivenFile>;
+
+const std::vector<FileRow>& file_rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  // Each row stays two or three lines.
+  // clang-format off
+  static const std::vector<FileRow> table = {
+      {{"file", kText, kRequired, "", "Path of a .npy or .csv file."}, kBothWays<&GivenFile::path>},
+      {{"sha256", kText, kOptional, "",
+        "SHA-256 of the file in hexadecimal; another file is refused."},
+        kBothWays<&GivenFile::sha256>},
+  };
+  // clang-format on
+  return table;
+}
+
+std::vector<std::vector<double>> read_rows(const JsonValue& value) {
+  expect_list(value, "rows of numbers, such as [[2, 1, 0]], or a file of them, such as \"q.npy\"");
+  std::vector<std::vector<double>> rows;
+  for (const JsonValue& row : value.items) {
+    expect_list(row, "numbers, such as [2, 1, 0]");
+    std::vector<double>& numbers = rows.emplace_back();
+    numbers.reserve(row.items.size());
+    for (const JsonValue& item : row.items) {
+      if (item.kind != JsonKind::kNumber) refuse_found(item, "a number");
+      numbers.push_back(item.number);
+    }
+  }
+  return rows;
+}
+
+// The absolute path, which must be text to be written to config.json.
+std::string absolute_text(const JsonValue& value, const fs::path& path) {
+  std::string text = fs::absolute(path).lexically_normal().string();
+  try {
+    read_json(quote(text), {"path"});
+  } catch (const JsonSyntaxError&) {
+    refuse(value,
+           "the absolute path of the file is not valid UTF-8, so it cannot be written to "
+           "config.json; move the file or rename its folder");
+  }
+  return text;
+}
+
+GivenFile open_given_file(const JsonValue& value, const std::string& name) {
+  if (name.empty()) refuse_found(value, "the name of a .npy or .csv file");
+  if (name.find('\0') != std::string::npos) {
+    refuse(value, "found a name with the character \\u0000, which no file name has");
+  }
+  const bool from_command_line = value.place.line == 0;
+  const fs::path path = value.place.source->folder / name;
+  try {
+    MatrixFile opened = open_matrix_file(path);
+    return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix)};
+  } catch (const MatrixFileError& error) {
+    refuse(value, error.what());
+  } catch (const std::system_error& error) {
+    refuse(value, fmt::format("{}; expected a .npy or .csv file, its path relative to the {}",
+                              error.what(), from_command_line ? "working directory" : "config"));
+  }
+}
+
+GivenFile read_matrix_file(const JsonValue& value) {
+  GivenFile said;
+  read_object(value, file_rows(), said);
+  GivenFile file = open_given_file(*value.find("file"), said.path);
+  const JsonValue* sha256 = value.find("sha256");
+  if (sha256 != nullptr && said.sha256 != file.sha256) {
+    refuse(*sha256,
+           fmt::format("{} has the SHA-256 {}; expected {}: it is not the file that this config "
+                       "was written for; bring that one back, or write the path alone to use the "
+                       "file as it is",
+                       file.path, file.sha256, said.sha256));
+  }
+  return file;
+}
+
+}  // namespace
+
+// Found by the rows of the object.
+static void read_into(const JsonValue& value, const Field&, GivenMatrix& matrix) {
+  if (value.kind == JsonKind::kString) {
+    matrix.file = open_given_file(value, value.text);
+  } else if (value.kind == JsonKind::kObject) {
+    matrix.file = read_matrix_file(value);
+  } else {
+    matrix.rows = read_rows(value);
+  }
+}
+
+static std::string json_text(const Field&, const GivenMatrix& matrix) {
+  if (matrix.empty()) return "";
+  if (matrix.file) return object_text(member_texts(file_rows(), *matrix.file));
+  std::vector<std::string> texts;
+  for (const std::vector<double>& row : matrix.rows) texts.push_back(numbers_text(row));
+  return list_text(texts);
+}
+
+static std::string matrix_shape(const Field&) {
+  return any_of({schema_of(list_shape(list_shape(R"("type": "number")"))),
+                 R"({"type": "string", "minLength": 1})", reference_to("matrix_file")});
+}
+
 namespace {
 
 using GivenRow = Row<Given, const Given>;
@@ -25,21 +136,21 @@ const std::vector<GivenRow>& rows() {
   // clang-format off
   static const std::vector<GivenRow> table = {
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
-       kBothWays<&Given::scores, matrix_shape>},
+        kBothWays<&Given::scores, matrix_shape>},
       {{"d", kInteger, kOptional, "", "Head size of the given scores, if a scaling needs it.",
         {1, kLargestD}}, kBothWays<&Given::d>},
       {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
-       kBothWays<&Given::queries, matrix_shape>},
+        kBothWays<&Given::queries, matrix_shape>},
       {{"keys", kOwn, kOptional, "", "One row of d numbers per key."},
-       kBothWays<&Given::keys, matrix_shape>},
+        kBothWays<&Given::keys, matrix_shape>},
       {{"values", kOwn, kOptional, "", "One row per key: what it passes on."},
-       kBothWays<&Given::values, matrix_shape>},
+        kBothWays<&Given::values, matrix_shape>},
       {{"causal", kBoolean, kOptional, "false",
         "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
-       kBothWays<&Given::causal>},
+        kBothWays<&Given::causal>},
       {{"weights", kBoolean, kOptional, "",
         "Whether weights and outputs are written; by default only if no matrix is a file."},
-       kBothWays<&Given::weights>},
+        kBothWays<&Given::weights>},
       {{"baseline", kBoolean, kOptional, "false",
         "Measures random queries and keys too, normal entries of mean 0 and spread 1: "
         "baselines.csv."}, kBothWays<&Given::baseline>},
@@ -242,10 +353,6 @@ std::string json_text(const Field&, const Given& given) {
   return object_in_lines(members, "      ");
 }
 
-std::string given_shape(const Field&) {
-  return reference_shape("given");
-}
-
 std::string given_schema() {
   return object_shape(rows()) + R"(, "oneOf": [
       {"required": ["scores"],
@@ -253,6 +360,10 @@ std::string given_schema() {
                          {"required": ["values"]}]}},
       {"required": ["queries", "keys"],
        "not": {"anyOf": [{"required": ["scores"]}, {"required": ["d"]}]}}])";
+}
+
+std::string matrix_file_schema() {
+  return object_shape(file_rows());
 }
 
 }  // namespace attnscale

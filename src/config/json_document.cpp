@@ -224,22 +224,15 @@ std::string child_pointer(const std::string& parent, std::string_view name) {
   return pointer;
 }
 
-void set_pointers(JsonValue& value, const std::string& pointer) {
+void move_to(JsonValue& value, const JsonPlace& place, const std::string& pointer) {
+  value.place = place;
   value.pointer = pointer;
   for (std::size_t i = 0; i < value.items.size(); ++i) {
-    set_pointers(value.items[i], child_pointer(pointer, std::to_string(i)));
+    move_to(value.items[i], place, child_pointer(pointer, std::to_string(i)));
   }
-  for (JsonMember& member : value.members) {
-    set_pointers(member.value, child_pointer(pointer, member.name));
-  }
-}
-
-void set_places(JsonValue& value, const JsonPlace& place) {
-  value.place = place;
-  for (JsonValue& item : value.items) set_places(item, place);
   for (JsonMember& member : value.members) {
     member.place = place;
-    set_places(member.value, place);
+    move_to(member.value, place, child_pointer(pointer, member.name));
   }
 }
 

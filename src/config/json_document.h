@@ -72,11 +72,9 @@ JsonValue read_json(std::string_view text, const JsonSource& source);
 /// `parent` followed by one more name or index, escaped as RFC 6901 asks.
 std::string child_pointer(const std::string& parent, std::string_view name);
 
-/// Writes `pointer` into `value`, and the pointers that follow from it into all it holds.
-void set_pointers(JsonValue& value, const std::string& pointer);
-
-/// Writes `place` into `value` and all it holds.
-void set_places(JsonValue& value, const JsonPlace& place);
+/// Writes `place` into `value` and all it holds, and `pointer` with the pointers that follow from
+/// it.
+void move_to(JsonValue& value, const JsonPlace& place, const std::string& pointer);
 
 /// What a message calls the value: short text as written, or "a list", "an object".
 std::string describe(const JsonValue& value);

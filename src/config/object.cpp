@@ -37,8 +37,7 @@ const JsonValue* find_value(const JsonValue& object, const Field& field, JsonVal
       !field.fallback.empty() && !(is_given && field.use == FieldUse::kDefaultIfDrawn);
   if (!has_default) return nullptr;
   storage = read_json(field.fallback, {"default"});
-  set_places(storage, object.place);
-  set_pointers(storage, child_pointer(object.pointer, field.name));
+  move_to(storage, object.place, child_pointer(object.pointer, field.name));
   return &storage;
 }
 

@@ -1,11 +1,9 @@
-#include "config/overrides.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "config/config_object.h"
+#include "config/config.h"
 #include "config/experiment_object.h"
 #include "config/json_document.h"
 #include "config/nearest_name.h"
@@ -43,7 +41,7 @@ JsonValue value_of(const Override& override) {
   } catch (const JsonSyntaxError&) {
     value = text_of(override);
   }
-  set_places(value, {std::make_shared<const JsonSource>(source_of(override)), 0, 0});
+  value.place = {std::make_shared<const JsonSource>(source_of(override)), 0, 0};
   return value;
 }
 
@@ -53,7 +51,7 @@ void set_member(JsonValue& object, const std::string& name, const JsonValue& val
     member = &object.members.emplace_back(JsonMember{name, value.place, {}}).value;
   }
   *member = value;
-  set_pointers(*member, child_pointer(object.pointer, name));
+  move_to(*member, value.place, child_pointer(object.pointer, name));
 }
 
 // "~1" is "/" and "~0" is "~" (RFC 6901).
@@ -114,7 +112,7 @@ void set_at_pointer(JsonValue& document, const Override& override, const JsonVal
     if (last) {
       const std::string pointer = child->pointer;
       *child = value;
-      return set_pointers(*child, pointer);
+      return move_to(*child, value.place, pointer);
     }
     parent = child;
     rest.remove_prefix(slash + 1);

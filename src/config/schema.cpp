@@ -89,7 +89,7 @@ std::string shape_of(const Field& field) {
     case FieldType::kChoiceList:
       return distinct_list_shape(names_shape(field.choices.names()));
     case FieldType::kOwn:
-      break;
+      return reference_shape(field.name);
   }
   return {};
 }

@@ -36,7 +36,7 @@ std::string distinct_list_shape(const std::string& item_shape);
 /// `"required": [keys]`.
 std::string required_shape(const std::vector<std::string_view>& keys);
 
-/// What the field's type says; kOwn has no shape but its row's.
+/// What the field's type says; kOwn without a shape of its row is the definition of that name.
 std::string shape_of(const Field& field);
 
 /// One property: its help, its shape and its default.

@@ -1,10 +1,9 @@
-#include "config/stop_object.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "config/schema.h"
@@ -22,8 +21,8 @@ const std::vector<StopRow>& rows() {
   // clang-format off
   static const std::vector<StopRow> table = {
       {{"metric", kChoice, kRequired, "",
-        "The metric that must be precise, one of the experiment's.",
-        {}, {"metric", row_names<metric_table>}}, kBothWays<&PrecisionTarget::metric>},
+        "The metric that must be precise, one of the experiment's.", {},
+        {"metric", row_names<metric_table>}}, kBothWays<&PrecisionTarget::metric>},
       {{"relative_error", kNumber, kOptional, "",
         "Half the width of its interval must be at most this fraction of the estimate.",
         {0, 1, Ends::kBothExcluded}}, kBothWays<&PrecisionTarget::relative_error>},
@@ -34,7 +33,7 @@ const std::vector<StopRow>& rows() {
         {0, 1, Ends::kBothExcluded}}, kBothWays<&PrecisionTarget::confidence>},
       {{"scaling", kName, kOptional, "",
         "The scaling under which it must be precise; by default all of the experiment's."},
-       kBothWays<&PrecisionTarget::scaling>},
+        kBothWays<&PrecisionTarget::scaling>},
       {{"min_queries", kInteger, kOptional, "",
         "A cell never stops with fewer queries; by default 1000, or all if there are fewer.",
         {2, kMostQueries}}, kBothWays<&PrecisionTarget::min_queries>},
@@ -99,10 +98,6 @@ void check_stop(const JsonValue& value, const Experiment& experiment) {
 
 std::string json_text(const Field&, const PrecisionTarget& target) {
   return object_text(member_texts(rows(), target));
-}
-
-std::string stop_shape(const Field&) {
-  return reference_shape("stop");
 }
 
 std::string stop_schema() {

@@ -119,26 +119,23 @@ std::string write_member(const Field& field, Value& value) {
   return json_text(field, value.*member);
 }
 
-/// The access of a member, for a row of any object that has it; `shape` for one of an own type.
-template <auto member, auto shape>
-struct BothWays {
+/// The access of a member, for a row of any object that has it.
+template <auto member, bool is_written, auto shape>
+struct MemberAccess {
   template <typename Draft, typename Value>
   constexpr operator Access<Draft, Value>() const {
-    return {read_member<member, Draft>, write_member<member, Value>, shape};
+    if constexpr (is_written) {
+      return {read_member<member, Draft>, write_member<member, Value>, shape};
+    } else {
+      return {read_member<member, Draft>};
+    }
   }
 };
+/// `shape` for a type of its own.
 template <auto member, auto shape = nullptr>
-inline constexpr BothWays<member, shape> kBothWays;
-
-/// The same for a key that its object writes itself, or that is never written.
+inline constexpr MemberAccess<member, true, shape> kBothWays;
+/// For a key that its object writes itself, or that is never written.
 template <auto member>
-struct ReadOnly {
-  template <typename Draft, typename Value>
-  constexpr operator Access<Draft, Value>() const {
-    return {read_member<member, Draft>};
-  }
-};
-template <auto member>
-inline constexpr ReadOnly<member> kReadOnly;
+inline constexpr MemberAccess<member, false, nullptr> kReadOnly;
 
 }  // namespace attnscale

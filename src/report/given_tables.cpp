@@ -1,5 +1,3 @@
-#include "report/given_tables.h"
-
 #include <fmt/core.h>
 
 #include <map>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "report/number_text.h"
+#include "report/report.h"
 
 namespace attnscale {
 namespace {

@@ -1,10 +1,9 @@
-#include "report/lesson_answers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "report/number_text.h"
+#include "report/report.h"
 #include "report/result_grid.h"
 
 namespace attnscale {

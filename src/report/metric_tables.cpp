@@ -1,12 +1,12 @@
-#include "report/metric_tables.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "experiment/metric.h"
 #include "report/number_text.h"
+#include "report/report.h"
 #include "report/result_grid.h"
 
 namespace attnscale {
@@ -58,22 +58,20 @@ CellContents contents_of(const ResultGrid& grid, const std::string& metric, Exac
   return contents;
 }
 
-std::string metric_heading(const ResultGrid& grid, const std::string& metric, Exact exact,
-                           MetricTitle title) {
-  const std::string words = title(metric);
-  const std::string name = words.empty() || words == metric ? metric : words + " (" + metric + ")";
+std::string metric_heading(const ResultGrid& grid, const std::string& metric, Exact exact) {
+  const MetricRow* row = find_metric(metric);
+  const std::string name = row != nullptr ? fmt::format("{} ({})", row->title, metric) : metric;
   const CellContents contents = contents_of(grid, metric, exact);
   if (contents.medians) return name + ": median (mean)";
   return name + (contents.errors ? ": estimate +- standard error" : ": estimate") +
          (contents.exact_values ? " [exact]" : "");
 }
 
-std::vector<ScreenTable> one_table_per_metric(const ResultGrid& grid, Exact exact,
-                                              MetricTitle title) {
+std::vector<ScreenTable> one_table_per_metric(const ResultGrid& grid, Exact exact) {
   std::vector<ScreenTable> tables;
   for (std::size_t metric = 0; metric < grid.metrics.size(); ++metric) {
     ScreenTable& table = tables.emplace_back();
-    table.caption = metric_heading(grid, grid.metrics[metric], exact, title);
+    table.caption = metric_heading(grid, grid.metrics[metric], exact);
     table.header = {axis_name(grid.axis)};
     for (const std::string& scaling : grid.scaling_labels) table.header.push_back(scaling);
     for (std::size_t label = 0; label < grid.axis_labels.size(); ++label) {
@@ -87,8 +85,7 @@ std::vector<ScreenTable> one_table_per_metric(const ResultGrid& grid, Exact exac
 }
 
 // Scalings down and metrics across, for all values of the axis in one table.
-std::vector<ScreenTable> one_table_of_metrics(const ResultGrid& grid, Exact exact,
-                                              MetricTitle title) {
+std::vector<ScreenTable> one_table_of_metrics(const ResultGrid& grid, Exact exact) {
   const bool has_axis = grid.axis != GridAxis::kNothing;
   ScreenTable table;
   if (has_axis) table.header.push_back(axis_name(grid.axis));
@@ -96,7 +93,7 @@ std::vector<ScreenTable> one_table_of_metrics(const ResultGrid& grid, Exact exac
   table.label_columns = table.header.size();
   for (const std::string& metric : grid.metrics) {
     table.header.push_back(metric);
-    table.notes.push_back(metric_heading(grid, metric, exact, title));
+    table.notes.push_back(metric_heading(grid, metric, exact));
   }
   for (std::size_t label = 0; label < grid.axis_labels.size(); ++label) {
     for (std::size_t scaling = 0; scaling < grid.scaling_labels.size(); ++scaling) {
@@ -118,12 +115,12 @@ struct GridTables {
 };
 
 // The first layout that fits, or the last.
-GridTables tables_of(const ResultGrid& grid, std::size_t width, MetricTitle title) {
+GridTables tables_of(const ResultGrid& grid, std::size_t width) {
   GridTables made;
   for (const auto layout : {one_table_per_metric, one_table_of_metrics}) {
     if (layout == one_table_per_metric && grid.axis == GridAxis::kNothing) continue;
     for (const Exact exact : {Exact::kShown, Exact::kLeftOut}) {
-      made = {layout(grid, exact, title), exact};
+      made = {layout(grid, exact), exact};
       const auto fits = [width](const ScreenTable& table) { return text_width(table) <= width; };
       if (std::all_of(made.tables.begin(), made.tables.end(), fits)) return made;
     }
@@ -171,11 +168,10 @@ void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
 
 }  // namespace
 
-std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
-                                        MetricTitle title) {
+std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width) {
   std::vector<MetricTables> all;
   for (const ResultGrid& grid : grids_of(rows)) {
-    GridTables made = tables_of(grid, width, title);
+    GridTables made = tables_of(grid, width);
     point_to_exact_values(grid, made);
     note_precision(grid, made.tables.back());
     explain_statuses(grid, made.tables.back());

@@ -1,63 +1,72 @@
 #include "report/report.h"
 
-#include <limits>
-#include <utility>
-#include <vector>
+#include <fmt/core.h>
 
-#include "report/given_tables.h"
-#include "report/lesson_answers.h"
+#include <algorithm>
+#include <limits>
 
 namespace attnscale {
 namespace {
 
-// Collects the parts of a report, an empty line between them.
-class ReportText {
- public:
-  explicit ReportText(const ReportStyle& style) : style_(style) {}
+bool has_other_scalings(const Results& results) {
+  const auto is_another = [](const std::string& scaling) {
+    return std::ranges::find(kLessonScalings, scaling) == kLessonScalings.end();
+  };
+  return std::ranges::any_of(results.rows, is_another,
+                             [](const ResultRow& row) { return row.key.scaling; }) ||
+         std::ranges::any_of(results.weights, is_another, &WeightRow::scaling);
+}
 
-  void add_heading(const std::string& heading) {
-    add(markdown() ? "## " + heading + "\n" : heading + "\n");
+std::string formulas_text(const std::vector<std::string>& formulas, TableFormat format) {
+  constexpr std::size_t kMostShown = 24;
+  const bool markdown = format == TableFormat::kMarkdown;
+  std::string text = markdown ? "\n## Logits\n\n" : "\nLogits\n";
+  const std::string mark = markdown ? "* " : "  ";
+  for (std::size_t i = 0; i < std::min(formulas.size(), kMostShown); ++i) {
+    text += mark + formulas[i] + "\n";
   }
-
-  void add_table(const ScreenTable& table) {
-    add(markdown() ? to_markdown(table) : to_text(table, style_.width));
-  }
-
-  void add_list(const std::string& heading, const std::vector<std::string>& lines) {
-    std::string text = markdown() ? "## " + heading + "\n\n" : heading + "\n";
-    for (const std::string& line : lines) text += (markdown() ? "* " : "") + line + "\n";
-    add(text);
-  }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  bool markdown() const { return style_.form == TableFormat::kMarkdown; }
-
-  void add(const std::string& part) {
-    if (!text_.empty()) text_ += "\n";
-    text_ += part;
-  }
-
-  const ReportStyle& style_;
-  std::string text_;
-};
+  if (formulas.size() <= kMostShown) return text;
+  return text + fmt::format("{}and {} more; manifest.json and attnscale plan have all\n", mark,
+                            formulas.size() - kMostShown);
+}
 
 }  // namespace
 
-std::string report(const Results& run, const ReportStyle& style) {
-  const std::size_t width =
-      style.form == TableFormat::kMarkdown ? std::numeric_limits<std::size_t>::max() : style.width;
-  ReportText text(style);
-  for (const MetricTables& part : metric_tables(run.rows, width, style.metric_title)) {
-    text.add_heading(part.heading);
-    for (const ScreenTable& table : part.tables) text.add_table(table);
+std::vector<std::string> formula_lines(const Config& config) {
+  std::vector<std::string> lines;
+  for (const Experiment& experiment : config.experiments) {
+    for (const Scaling& scaling : experiment.scalings) {
+      lines.push_back(fmt::format("{}: {} = {}", experiment.name,
+                                  name_with_value(scaling.name, scaling.value),
+                                  formula(scaling.rule)));
+    }
   }
-  for (const ScreenTable& table : given_tables(run.weights, run.outputs)) text.add_table(table);
-  for (const ScreenTable& table : baseline_tables(run.baselines)) text.add_table(table);
+  return lines;
+}
+
+std::string report_text(const Results& run, const std::vector<std::string>& formulas,
+                        TableFormat format, std::size_t width) {
+  const bool markdown = format == TableFormat::kMarkdown;
+  if (markdown) width = std::numeric_limits<std::size_t>::max();
+  const std::string heading_mark = markdown ? "## " : "";
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
+  const auto add_tables = [&](const std::vector<ScreenTable>& tables) {
+    for (const ScreenTable& table : tables) {
+      add(markdown ? to_markdown(table) : to_text(table, width));
+    }
+  };
+  for (const MetricTables& part : metric_tables(run.rows, width)) {
+    add(heading_mark + part.heading + "\n");
+    add_tables(part.tables);
+  }
+  add_tables(given_tables(run.weights, run.outputs));
+  add_tables(baseline_tables(run.baselines));
   const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
-  if (!answers.empty()) text.add_list("Look for", answers);
-  return text.take();
+  if (!answers.empty()) add(heading_mark + (markdown ? "Look for\n\n" : "Look for\n"));
+  for (const std::string& answer : answers) text += (markdown ? "* " : "") + answer + "\n";
+  const bool explain = !formulas.empty() && has_other_scalings(run);
+  return explain ? text + formulas_text(formulas, format) : text;
 }
 
 }  // namespace attnscale

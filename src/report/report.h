@@ -1,23 +1,66 @@
-// What a reader sees after a run and from `attnscale show`: the tables of drawn experiments, those
-// of given numbers, and what to look for. Knows the rows, and nothing of where they came from.
+// What a reader sees after a run and from `attnscale show`: the tables of drawn experiments and of
+// given numbers, what to look for, and the formulas of the scalings. Knows the rows, and nothing of
+// where they came from.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "experiment/experiment.h"
 #include "experiment/result_row.h"
-#include "report/metric_tables.h"
 #include "report/screen_table.h"
 
 namespace attnscale {
 
-struct ReportStyle {
-  TableFormat form = TableFormat::kTable;  ///< or kMarkdown
-  std::size_t width = 100;                 ///< of the screen; markdown is as wide as it is
-  MetricTitle metric_title = [](const std::string& metric) { return metric; };
+/// Rows of the scaling table that the lesson compares; no other scaling can have their names.
+inline constexpr std::array<std::string_view, 3> kLessonScalings{"none", "div_sqrt_d", "div_d"};
+
+/// "EXPERIMENT: SCALING = FORMULA" for every scaling of every experiment.
+std::vector<std::string> formula_lines(const Config& config);
+
+/// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
+/// as wide as it is. Ends with a line end; empty if there are no rows. The formulas follow if there
+/// are scalings other than the lesson's three.
+std::string report_text(const Results& run, const std::vector<std::string>& formulas,
+                        TableFormat format, std::size_t width);
+
+// Its parts.
+
+/// The tables of one grid (result_grid.h) of an experiment under one heading.
+struct MetricTables {
+  std::string heading;
+  std::vector<ScreenTable> tables;
 };
 
-/// The whole report of one run, ending with a line end; empty where there are no rows.
-std::string report(const Results& run, const ReportStyle& style);
+/// Tables for every experiment in `rows`, none wider than `width` where that can be had. A cell is
+/// "estimate +- standard error", with the exact value in brackets where there is one and room for
+/// it; a slope is "median (mean)". A status other than ok stands in the cell; of `converged` a note
+/// below counts them. Scalings go down and metrics across where one table per metric would be too
+/// wide, or where an experiment has one cell.
+std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width);
+
+/// One table per experiment, head and query: scaling, key, score, logit, weight, slope down the
+/// keys, and a note with the output vector per scaling where there is one. Keys and queries count
+/// from 0, as in the files. Of many queries or keys the first are shown, and a note says how many
+/// more weights.csv holds.
+std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
+                                      std::span<const OutputRow> outputs);
+
+/// One table per experiment: metric and scaling down, given, random with its error, and the ratio
+/// of the two across.
+std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows);
+
+/// Answers to what the lesson says to look for, each beginning with the number of its question:
+/// 1 the spread of the scores against sqrt(d), and after the division; 2 the d from which the
+/// unscaled softmax hands one key more than 0.9 of the weight; 3 the slope of a typical query,
+/// unscaled and scaled; 4 what dividing by d does. Only what the rows have numbers for is said, and
+/// grids in which keys or entries run down answer nothing: the questions are about d. Where
+/// several grids of the run answer one question each says which it is; of many the first three.
+std::vector<std::string> lesson_answers(std::span<const ResultRow> rows,
+                                        std::span<const CrossingRow> crossings);
 
 }  // namespace attnscale

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/overrides.h"
 #include "config/user_error.h"
 
 namespace attnscale {

@@ -1,4 +1,4 @@
-#include "report/given_tables.h"
+#include "report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

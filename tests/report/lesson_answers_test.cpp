@@ -1,4 +1,4 @@
-#include "report/lesson_answers.h"
+#include "report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

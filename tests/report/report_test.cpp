@@ -12,14 +12,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string title_of(const std::string& metric) {
-  if (metric == "logit_sd") return "spread of the logits";
-  if (metric == "top_weight") return "top softmax weight";
-  return metric;
-}
-
 std::string text_of(const Results& run, std::size_t width = 100) {
-  return report(run, {TableFormat::kTable, width, title_of});
+  return report_text(run, {}, TableFormat::kTable, width);
 }
 
 TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
@@ -31,7 +25,7 @@ TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
                 "     d                none            div_sqrt_d                         div_d\n"
                 "     4  2.000 +- 0.014 [2]  1.0000 +- 0.0071 [1]        0.5000 +- 0.0035 [0.5]\n"),
             HasSubstr("softmax: normal entries, 8 keys, 10,000 queries\n\n"
-                      "top softmax weight (top_weight): estimate +- standard error\n"
+                      "largest weight (top_weight): estimate +- standard error\n"
                       "     d              none        div_sqrt_d             div_d\n"
                       "     4  0.5800 +- 0.0012  0.3600 +- 0.0012  0.2300 +- 0.0012\n"
                       "  1024  0.9680 +- 0.0012  0.3610 +- 0.0012  0.1311 +- 0.0012\n"),
@@ -40,7 +34,7 @@ TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
 
 TEST(Report, ShowsSlopesAsMedianAndMean) {
   EXPECT_THAT(text_of(lesson_run()),
-              AllOf(HasSubstr("slope: median (mean)\n"),
+              AllOf(HasSubstr("slope p(1-p) of the largest weight (slope): median (mean)\n"),
                     HasSubstr("  1024  7.7e-07 (0.0163)  0.221 (0.214)  0.114 (0.114)\n")));
 }
 
@@ -153,7 +147,7 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
 
 TEST(Report, HasAMarkdownForm) {
   EXPECT_THAT(
-      report(lesson_run(), {TableFormat::kMarkdown, 20, title_of}),
+      report_text(lesson_run(), {}, TableFormat::kMarkdown, 20),
       AllOf(testing::StartsWith("## spread: normal entries, 1 key, 10,000 queries\n\n"
                                 "spread of the logits (logit_sd): estimate +- standard error "
                                 "[exact]\n\n"
