@@ -60,13 +60,16 @@ for label in "${chosen[@]}"; do
     choice=(-LE "^($(IFS='|' && echo "${labels[*]}"))\$")
   fi
   began=$SECONDS
+  answer=0
   : > "$report"
   ctest --test-dir "$root/build" --output-on-failure --output-junit "$report" --no-tests=ignore \
-    -j "${CTEST_PARALLEL_LEVEL:-2}" "${choice[@]}" || true
+    -j "${CTEST_PARALLEL_LEVEL:-2}" "${choice[@]}" || answer=$?
   tests=$(count tests) failed=$(count failures) skipped=$(count skipped)
   reason=$(sed -n 's/.*\(skipped: \)/\1/p' "$report" | sort -u | head -n 1)
   if ((tests == 0)); then
     reason='no such test in this tree'
+  elif ((answer && ! failed)); then
+    failed=1 reason="ctest ended with exit code $answer"
   fi
   failures=$((failures + failed))
   table+=$(printf '\n%-7s %7d %7d %7d %8d  %s' "$label" $((tests - failed - skipped)) "$failed" \

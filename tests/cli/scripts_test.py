@@ -17,8 +17,8 @@ SHELL_SCRIPTS = sorted([*ROOT.glob("scripts/*.sh"), ROOT / ".ci" / "run"])
 
 # Notes its name and arguments in $CALLS, then does what its body says.
 STAND_IN = '#!/bin/bash\nprintf "%s\\n" "{name} $*" >> "$CALLS"\n{body}\n'
-REAL_TOOLS = ["bash", "cat", "cut", "dirname", "env", "grep", "mkdir", "nproc", "sed", "sha256sum",
-              "tail", "touch"]
+REAL_TOOLS = ["bash", "cat", "cut", "dirname", "env", "grep", "head", "mkdir", "mktemp", "nproc",
+              "rm", "sed", "sha256sum", "sort", "tail", "touch"]
 
 
 def call(*command, **options):
@@ -263,6 +263,42 @@ class TestScriptTest(SkeletonTest):
         self.assertEqual(answer.returncode, 8, answer.stderr)
         self.assertEqual(self.calls("setup.sh"),
                          ["setup.sh --tests -DCMAKE_COMPILE_WARNING_AS_ERROR=ON"])
+
+
+class CheckAllTest(SkeletonTest):
+    def setUp(self):
+        super().setUp()
+        self.copy("check_all.sh")
+        self.stand_in("setup.sh", folder=self.tree / "scripts")
+
+    def answer(self, tests, failures, skipped, *labels, code=0):
+        """What check_all.sh prints last where ctest reports these numbers of tests."""
+        self.stand_in("ctest", f"""
+            while [[ $1 != --output-junit ]]; do shift; done
+            printf '<testsuite tests="%d"\\n failures="%d"\\n skipped="%d">\\n' \\
+              {tests} {failures} {skipped} > "$2"
+            echo '<system-out>skipped: gadget is not installed' >> "$2"
+            exit {code}""")
+        answer = self.run_script("check_all.sh", *labels)
+        return answer.returncode, answer.stdout.splitlines()[-1].split(None, 5)
+
+    def test_ends_with_what_passed_failed_and_was_skipped_for_which_reason(self):
+        reason = "skipped: gadget is not installed"
+        code, row = self.answer(5, 0, 2, "tidy")
+        self.assertEqual((code, row[:4], row[5]), (0, ["tidy", "3", "0", "2"], reason))
+        code, row = self.answer(5, 1, 2, "slow", code=8)
+        self.assertEqual((code, row[:4], row[5]), (1, ["slow", "2", "1", "2"], reason))
+
+    def test_what_ctest_could_not_count_has_failed(self):
+        code, row = self.answer(5, 0, 0, "fast", code=8)
+        self.assertEqual((code, row[2], row[5]), (1, "1", "ctest ended with exit code 8"))
+
+    def test_runs_every_label_and_refuses_another(self):
+        self.answer(0, 0, 0)
+        self.assertEqual(len(self.calls("ctest")), 7)
+        answer = self.run_script("check_all.sh", "tiddy")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("unknown label tiddy; known are fast slow tidy", answer.stderr)
 
 
 class TryThisTest(SkeletonTest):
