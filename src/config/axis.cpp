@@ -31,7 +31,7 @@ struct Range {
 const std::vector<Row<Range>>& rows() {
   using enum FieldType;
   using enum FieldUse;
-  constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
+  static constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<Row<Range>> table = {

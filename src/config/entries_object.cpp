@@ -251,7 +251,7 @@ std::vector<std::string> law_alternatives(const std::vector<std::string_view>& k
         member_text("properties", object_text(properties)) + R"(, "additionalProperties": false)";
     if (!parameters.empty()) {
       std::vector<std::string_view> required = names_of(parameters);
-      required.push_back("law");
+      required.emplace_back("law");
       shape += ", " + required_shape(required);
     }
     laws.push_back(schema_of(shape));

@@ -131,7 +131,7 @@ using GivenRow = Row<Given, const Given>;
 const std::vector<GivenRow>& rows() {
   using enum FieldType;
   using enum FieldUse;
-  constexpr double kLargestD = 1e15;
+  static constexpr double kLargestD = 1e15;
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<GivenRow> table = {

@@ -97,7 +97,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   // The place of the token just reported; moves past it.
   JsonPlace take_place() {
     walker_.skip_separators();
-    const JsonPlace place = place_here();
+    JsonPlace place = place_here();
     token_ = walker_.take_token();
     return place;
   }

@@ -10,6 +10,7 @@ namespace {
 
 std::string quoted_list(const std::vector<std::string_view>& names) {
   std::vector<std::string> texts;
+  texts.reserve(names.size());
   for (const std::string_view name : names) texts.push_back(quote(name));
   return list_text(texts);
 }

@@ -10,7 +10,10 @@
 namespace attnscale {
 namespace {
 
-constexpr auto any_law = [](const Entries&) { return true; };
+bool any_law(const Entries&) {
+  return true;
+}
+
 constexpr std::int64_t kMany = std::int64_t{1} << 20;
 constexpr std::int64_t kManyEntries = std::int64_t{1} << 16;
 

@@ -98,7 +98,7 @@ Formula slope_at(const Formula& formula, std::size_t place) {
                        slope_at(formula, formula.second(place))});
   }
   const OperationRow& row = row_of(operation);
-  const Formula first = along(row.slope_a, formula.first(place));
+  Formula first = along(row.slope_a, formula.first(place));
   if (formula.operands(place) == 1) return first;
   return simplified(Operation::kAdd, first, along(row.slope_b, formula.second(place)));
 }

@@ -68,7 +68,7 @@ ScreenTable table_of(const GivenQuery& query, bool has_heads) {
                           rounded(row->weight, kDigits), rounded(row->slope, kDigits)});
   }
   for (const auto& [scaling, vector] : query.outputs) {
-    table.notes.push_back("output, " + scaling + ": " + vector + ")");
+    table.notes.push_back(fmt::format("output, {}: {})", scaling, vector));
   }
   if (left_out > 0) {
     table.notes.push_back(fmt::format("{} more lines in weights.csv", left_out));

@@ -92,7 +92,7 @@ std::string measured_crossing(const CrossingRow& crossing,
 }
 
 std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& rows) {
-  const std::string text = measured_crossing(crossing, rows);
+  std::string text = measured_crossing(crossing, rows);
   if (text.empty() || !crossing.d_exact) return text;
   return text + " (exactly " + rounded_short(*crossing.d_exact, 4) + ")";
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ constexpr double kLongestTimeSaid = 100 * 24 * 3600.0;
 
 // "0:32", "12:05", "3:07:09".
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::min(seconds, kLongestTimeSaid) + 0.5);
+  const std::int64_t whole = std::llround(std::min(seconds, kLongestTimeSaid));
   const std::int64_t minutes = whole / 60;
   if (minutes < 60) return fmt::format("{}:{:02}", minutes, whole % 60);
   return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, whole % 60);
