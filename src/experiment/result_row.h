@@ -1,5 +1,5 @@
-// What a run finds out, as plain values: the lines of its files. Writers and screens read these and
-// nothing else of an experiment.
+// What a run finds out, as plain values: each ...Row is one line of one of its files. Writers and
+// screens read these and nothing else of an experiment.
 #pragma once
 
 #include <compare>
@@ -11,15 +11,15 @@
 
 namespace attnscale {
 
-/// What a line is about: one cell and scaling. The first columns of most files.
+/// The cell and scaling of a line: the first columns of most files.
 struct ResultKey {
   std::string run;
   std::int64_t seed = 0;
   std::string experiment;
   std::string entries;  ///< empty for given numbers
   std::optional<double> entries_value;
-  std::optional<std::int64_t> d;  ///< nothing for given scores without d
-  std::int64_t keys = 0;          ///< of given rows that differ in length, the longest
+  std::optional<std::int64_t> d;  ///< empty for given scores without d
+  std::int64_t keys = 0;          ///< the most, of given queries with different numbers of them
   std::string scaling;
   std::optional<double> scaling_value;
 
@@ -99,7 +99,7 @@ struct OutputRow {
 struct SampleRow {
   ResultKey key;
   std::int64_t query = 0;  ///< within its cell, from 0
-  /// Metric and value, of every metric in the experiment's order; no value where it is not finite.
+  /// Metric and value, of every metric in the experiment's order; no value if it is not finite.
   std::vector<std::pair<std::string, std::optional<double>>> values;
 };
 
@@ -107,7 +107,7 @@ struct SampleRow {
 struct HistogramRow {
   ResultKey key;
   std::string metric;
-  std::optional<double> bin_low, bin_high;  ///< nothing beyond the first and the last bin
+  std::optional<double> bin_low, bin_high;  ///< empty beyond the first and the last bin
   std::int64_t count = 0;
   std::optional<double> density;  ///< share of the values per unit of the axis
 };

@@ -1,5 +1,5 @@
-// A file that is either absent, the old one or the whole new one, whenever the program is killed.
-// Knows nothing of what is in it.
+// Files that are always whole: absent, the old one or the new one, whenever the program is killed.
+// Knows nothing of what is in them.
 #pragma once
 
 #include <filesystem>

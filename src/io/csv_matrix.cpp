@@ -34,7 +34,7 @@ class CsvNumbers {
                               numbers.size() - before, columns));
       }
     }
-    if (rows == 0) fail_here("found no numbers; expected one row of them a line");
+    if (rows == 0) fail_here("found no numbers; expected one row of them per line");
     return matrix_of(std::move(numbers), rows, static_cast<std::int64_t>(columns));
   }
 
@@ -76,7 +76,7 @@ class CsvNumbers {
     ++line_;
     const std::size_t end = rest_.find('\n');
     if (end == std::string_view::npos) {
-      fail_here("the last line has no end: the file was cut off; end it with a new line");
+      fail_here("the last line has no line end: the file was cut off; end it with a new line");
     }
     std::string_view line = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);

@@ -8,8 +8,8 @@
 
 namespace attnscale {
 
-/// Numbers with commas between them, one row a line, a first line without any number being a
-/// header; one head. Throws MatrixFileError that names `name`, the line, what was found and what to
+/// Numbers separated by commas, one row per line; a first line without any number is a header. The
+/// matrix has one head. Throws MatrixFileError with `name`, the line, what was found and what to
 /// write instead.
 Matrix read_csv_matrix(std::string_view text, const std::string& name);
 

@@ -26,8 +26,8 @@ class CsvParser {
       record.fields.push_back(take_field());
     } while (take(","));
     if (!take("\n") && !take("\r\n")) {
-      fail(rest_.empty() ? "the last line has no end: the file was cut off"
-                         : "a quote or carriage return inside a field that is not quoted");
+      fail(rest_.empty() ? "the last line has no line end: the file was cut off"
+                         : "a quote or carriage return in a field without quotes");
     }
     ++line_;
     return record;
@@ -54,7 +54,7 @@ class CsvParser {
     std::string field;
     for (;;) {
       const std::size_t length = rest_.find('"');
-      if (length == std::string_view::npos) fail_at(first_line, "a quoted field has no end");
+      if (length == std::string_view::npos) fail_at(first_line, "a field has no closing quote");
       for (const char c : rest_.substr(0, length)) line_ += c == '\n' ? 1 : 0;
       field += rest_.substr(0, length);
       rest_.remove_prefix(length + 1);

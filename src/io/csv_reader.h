@@ -1,4 +1,4 @@
-// Reads CSV as RFC 4180 has it, strictly. Knows nothing of what the columns mean.
+// Reads CSV strictly by RFC 4180. Knows nothing of what the columns mean.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ struct CsvFile {
   std::vector<CsvRecord> records;
 };
 
-/// Parses `text`; lines end with LF or CRLF. `name` stands in the errors, which are
-/// std::runtime_error "NAME:LINE: what is wrong": no header, a last line without its end (the file
-/// was cut off), a quote out of place, a record longer or shorter than the header.
+/// Parses `text`; lines end with LF or CRLF. Throws std::runtime_error "NAME:LINE: what is wrong",
+/// with `name`: no header, a last line without its end (the file was cut off), a quote out of
+/// place, a record longer or shorter than the header.
 CsvFile parse_csv(std::string_view text, const std::string& name);
 
-/// Reads and parses a file. Throws std::system_error where it cannot be read.
+/// Reads and parses a file. Throws std::system_error if it cannot be read.
 CsvFile read_csv(const std::filesystem::path& path);
 
 }  // namespace attnscale

@@ -1,4 +1,4 @@
-// An open file that closes itself, for the few places that speak POSIX. Private to io.
+// An open file that closes itself, for the few places that call POSIX. Private to io.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace attnscale {
 /// Owns one file descriptor.
 class FileDescriptor {
  public:
-  /// open(2) with `flags` and close-on-exec; a created file may be read and written as the umask
-  /// says. Throws std::system_error that reads "cannot open PATH: reason".
+  /// open(2) with `flags` and close-on-exec; the umask rules who may read and write a new file.
+  /// Throws std::system_error that reads "cannot open PATH: reason".
   FileDescriptor(const std::filesystem::path& path, int flags);
   ~FileDescriptor();
   FileDescriptor(const FileDescriptor&) = delete;
@@ -20,8 +20,7 @@ class FileDescriptor {
 
   int get() const { return number_; }
 
-  /// Closes now and returns errno, 0 when all is well: some file systems report a failed write only
-  /// here.
+  /// Closes now and returns errno, or 0: some file systems report a failed write only here.
   int close();
 
  private:

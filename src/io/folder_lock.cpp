@@ -12,7 +12,7 @@
 namespace attnscale {
 namespace {
 
-// "process 1234 on node7", as the owner wrote it; empty where it has not yet.
+// "process 1234 on node7", as the owner wrote it; empty if it has not yet.
 std::string owner_in(int file) {
   std::array<char, 512> text;
   const ssize_t count = ::pread(file, text.data(), text.size(), 0);
@@ -25,7 +25,7 @@ std::string this_process() {
   return "process " + std::to_string(::getpid()) + " on " + host.data();
 }
 
-// False where `path` has been removed, or replaced, since `file` was opened by that name.
+// False if `path` has been removed, or replaced, since `file` was opened by that name.
 bool still_has_the_name(int file, const std::filesystem::path& path) {
   struct stat opened {};
   struct stat named {};
@@ -53,7 +53,7 @@ FileDescriptor lock_file(const std::filesystem::path& folder, const std::filesys
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : path_(folder / ".lock"), file_(lock_file(folder, path_)) {
-  // The owner's name only serves the message of others, so a full disk does not matter here.
+  // The name is only for the message to others, so a full disk does not matter here.
   const std::string owner = this_process();
   if (::ftruncate(file_.get(), 0) == 0) {
     [[maybe_unused]] const ssize_t written = ::pwrite(file_.get(), owner.data(), owner.size(), 0);

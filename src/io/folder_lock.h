@@ -16,13 +16,13 @@ class FolderInUse : public std::runtime_error {
 };
 
 /// Holds FOLDER/.lock from construction to destruction. The lock is the system's (flock), so it
-/// ends with its owner however that dies; the file is removed on the way out, and one left by a
-/// killed process hinders nobody. A file, not the folder itself: network file systems pass locks of
-/// files on to other machines, but not locks of folders.
+/// ends with its owner however that dies; the file is removed at the end, and one left by a
+/// killed process does no harm. The lock is on a file, not on the folder itself: network file
+/// systems share locks of files between machines, but not locks of folders.
 class FolderLock {
  public:
-  /// `folder` must exist. Throws FolderInUse where another process (or this one) holds it, and
-  /// std::system_error where the file cannot be made.
+  /// `folder` must exist. Throws FolderInUse if another process (or this one) holds it, and
+  /// std::system_error if the file cannot be made.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -1,4 +1,4 @@
-// A text as JSON writes it. Knows nothing of the objects it stands in.
+// A text as JSON writes it.
 #pragma once
 
 #include <string>

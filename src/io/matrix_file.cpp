@@ -35,11 +35,11 @@ struct MappedFile {
 };
 
 MappedFile map_file(const std::filesystem::path& path) {
-  // Without O_NONBLOCK a pipe nobody writes to would be waited for before it can be refused.
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
   const FileDescriptor file(path, O_RDONLY | O_NONBLOCK);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw_file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) fail(path.string(), "is no file; expected a .npy or .csv file");
+  if (!S_ISREG(status.st_mode)) fail(path.string(), "is not a file; expected a .npy or .csv file");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) {
     fail(path.string(),
@@ -81,13 +81,13 @@ Matrix npy_matrix(const MappedFile& file, const std::string& name) {
   const auto size = static_cast<std::int64_t>(file.size);
   if (size != expected) {
     const std::string shape =
-        fmt::format("its header says {} x {} x {} numbers, which end at byte {}", header.heads,
+        fmt::format("its header gives {} x {} x {} numbers, which end at byte {}", header.heads,
                     header.rows, header.columns, expected);
     fail(name,
          size < expected
              ? fmt::format("byte {}: the file ends here, but {}: it was cut off; save it again",
                            size, shape)
-             : fmt::format("byte {}: {} bytes too many: {}; save one array a file", expected,
+             : fmt::format("byte {}: {} bytes too many: {}; save one array per file", expected,
                            size - expected, shape));
   }
   Matrix matrix{header.heads, header.rows, header.columns, header.format, {}};

@@ -1,4 +1,4 @@
-// What goes wrong with the files of matrices.
+// The error for files that do not hold a matrix.
 #pragma once
 
 #include <stdexcept>

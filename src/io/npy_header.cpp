@@ -178,7 +178,7 @@ TextBounds text_bounds(std::string_view file, const std::string& name) {
         file.empty() ? "an empty file" : in_quotes(file.substr(0, kMagic.size()));
     fail("byte 0: found " + found +
          "; expected \"\\x93NUMPY\", with which a .npy file begins: write it with numpy.save, or "
-         "name a file that ends in .csv");
+         "give a file whose name ends in .csv");
   }
   if (file.size() < 10) fail("byte " + std::to_string(file.size()) + ": the header is cut off");
   const int version = static_cast<unsigned char>(file[6]);
@@ -237,7 +237,7 @@ NpyHeader read_npy_header(std::string_view file, const std::string& name) {
   text.expect_end();
   for (const char* key : {"descr", "fortran_order", "shape"}) {
     if (std::find(seen.begin(), seen.end(), key) == seen.end()) {
-      text.fail_at(bounds.begin, std::string("the header says no '") + key +
+      text.fail_at(bounds.begin, std::string("the header has no '") + key +
                                      "'; save the array again with numpy.save");
     }
   }

@@ -1,4 +1,4 @@
-// The header of a NumPy .npy file, versions 1 to 3, strictly: what cannot be a matrix of half,
+// The header of a NumPy .npy file, versions 1 to 3, strictly: what is not a matrix of half,
 // single or double precision is refused. Private to io.
 #pragma once
 
@@ -19,8 +19,8 @@ struct NpyHeader {
 };
 
 /// Reads the header at the beginning of `file`, the bytes of a whole file or at least those of its
-/// header. Throws MatrixFileError (io/matrix_file_error.h) that names `name`, the byte, what was
-/// found and what to write instead.
+/// header. Throws MatrixFileError (io/matrix_file_error.h) with `name`, the byte, what was found
+/// and what to write instead.
 NpyHeader read_npy_header(std::string_view file, const std::string& name);
 
 }  // namespace attnscale

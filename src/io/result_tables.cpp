@@ -185,7 +185,7 @@ std::vector<std::string> columns_of() {
   return names;
 }
 
-// A field of a file that is to become a value, and where to say it stands.
+// A field of a file that is to become a value, and where it is.
 struct Field {
   const std::string& text;
   std::string_view column;
@@ -195,7 +195,7 @@ struct Field {
   [[noreturn]] void refuse(const char* wanted) const {
     const std::string found = text.empty() ? "nothing" : "\"" + text + "\"";
     throw std::runtime_error(
-        fmt::format("{}:{}: column {} has {} where {} belongs", file, line, column, found, wanted));
+        fmt::format("{}:{}: column {}: found {}; expected {}", file, line, column, found, wanted));
   }
 };
 

@@ -1,5 +1,5 @@
-// Result rows as the tables of a run's files, and back. One list of columns per file serves both
-// ways, so a column is named in one place. Knows nothing of how a number was found.
+// The rows of results as the tables of a run's files, and back. One list of columns per file serves
+// both ways, so a column is named in one place. Knows nothing of how a number was found.
 #pragma once
 
 #include <filesystem>
@@ -26,12 +26,12 @@ Table wide_table(std::span<const ResultRow> rows);
 Table samples_table(std::span<const SampleRow> rows);
 
 /// The rows of a finished run's summary.csv, exactly as they were written. Throws std::system_error
-/// where the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong" where it is
+/// if the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong" if it is
 /// damaged: other columns, an empty field that must have a value, a number that is not one.
 std::vector<ResultRow> read_summary(const std::filesystem::path& path);
 
-/// All rows in `folder` that the report shows. summary.csv must be there; of the others those that
-/// a run of its kind has. Throws as read_summary.
+/// The rows in `folder` that the report shows. summary.csv must be there; the other files are read
+/// if they exist. Throws as read_summary does.
 Results read_results(const std::filesystem::path& folder);
 
 }  // namespace attnscale

@@ -1,4 +1,4 @@
-// Results in, files out: the files of a run that are a function of its config and seed alone.
+// Results in, files out: those files of a run that depend on its config and seed alone.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace attnscale {
 /// The names of all files that result_files may give.
 std::vector<std::string> result_file_names();
 
-/// Every result file that has something to say, as it is to be written.
+/// The files to write: some always, the others only if they have lines.
 std::vector<NamedBytes> result_files(const Results& results);
 
 }  // namespace attnscale

@@ -11,7 +11,7 @@ namespace attnscale {
 std::string sha256_hex(std::string_view bytes);
 
 /// The same of a file's contents, read piece by piece. Throws std::system_error that names the file
-/// where it cannot be read.
+/// if it cannot be read.
 std::string sha256_hex_of_file(const std::filesystem::path& path);
 
 }  // namespace attnscale

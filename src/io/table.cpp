@@ -12,7 +12,7 @@
 namespace attnscale {
 namespace {
 
-// The text of a value as it stands in a file; nothing for a value that does not exist.
+// The text of a value in a file; nothing for a value that does not exist.
 std::optional<std::string> text_of(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;

@@ -1,12 +1,12 @@
-// A number as text, for people: the one owner of how it is written. Files write numbers below 0.1
-// another way, see format_double in io/table.h.
+// How a number is written for people. Files write numbers below 0.1 another way, see format_double
+// in io/table.h.
 #pragma once
 
 #include <string>
 
 namespace attnscale {
 
-/// The shortest text that reads back as exactly `number`, fixed where both forms are as long:
+/// The shortest text that reads back as exactly `number`, fixed if both forms are as long:
 /// "0.05", "-0.25", "0.001", "1e-04", "123456", "1e+05". Needs no locale.
 std::string shortest(double number);
 

@@ -10,10 +10,10 @@
 namespace attnscale {
 namespace {
 
-constexpr std::size_t kMostQueries = 8;  // of one experiment; of more the first one alone
+constexpr std::size_t kMostQueries = 8;  // of an experiment; if it has more, the first is shown
 constexpr std::int64_t kMostKeys = 32;
 constexpr std::int64_t kMostComponents = 16;  // of an output
-constexpr int kDigits = 4;  // as many as the lesson's longest numbers, and one more for small ones
+constexpr int kDigits = 4;  // one more than the lesson's longest numbers have, for small ones
 
 struct GivenQuery {
   std::vector<const WeightRow*> weights;                     // at least one
@@ -88,8 +88,8 @@ std::string baseline_text(const BaselineRow& row) {
 ScreenTable baseline_table_of(const BaselineRow& row) {
   ScreenTable table;
   table.caption = fmt::format(
-      "{}: {} given queries beside {} random ones, normal entries of mean 0 and spread 1, as many "
-      "visible keys",
+      "{}: {} given queries beside {} random ones (normal entries of mean 0 and spread 1, as many "
+      "visible keys)",
       row.key.experiment, grouped(row.queries), grouped(row.baseline_queries));
   table.header = {"metric", "scaling", "given", "random", "given / random"};
   table.label_columns = 2;

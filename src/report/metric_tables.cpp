@@ -14,7 +14,7 @@ namespace {
 
 enum class Exact { kShown, kLeftOut };
 
-// The mean of these is carried by a few unsaturated queries and hides what the lesson is about.
+// A few unsaturated queries carry the mean of these, and it hides what the lesson is about.
 bool shown_by_median(std::string_view metric) {
   return metric == "slope" || metric == "score_slope";
 }
@@ -133,7 +133,7 @@ std::int64_t count_of(const ResultGrid& grid, std::string_view status) {
                        [status](const ResultRow* row) { return row->status == status; });
 }
 
-// Says where exact values are that the tables had no room for.
+// Says where the exact values are if the tables had no room for them.
 void point_to_exact_values(const ResultGrid& grid, GridTables& made) {
   const bool any = std::any_of(grid.rows.begin(), grid.rows.end(),
                                [](const ResultRow* row) { return row->reference.has_value(); });
@@ -146,23 +146,22 @@ void point_to_exact_values(const ResultGrid& grid, GridTables& made) {
       "exact values: in summary.csv, or attnscale show --format markdown");
 }
 
-// Says how many values reached the precision asked for, if any was asked for.
+// Says how many values reached the precision target, if there is one.
 void note_precision(const ResultGrid& grid, ScreenTable& last) {
   const std::int64_t converged = count_of(grid, "converged");
   const std::int64_t stopped = count_of(grid, "max_queries");
   if (converged + stopped == 0) return;
-  last.notes.push_back(
-      fmt::format("precision asked for: reached by {} values (converged), not by {} (max_queries)",
-                  converged, stopped));
+  last.notes.push_back(fmt::format(
+      "precision target: {} reached it (converged), {} did not (max_queries)", converged, stopped));
 }
 
 // Says what statuses mean, if any but ok is shown.
 void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
   if (count_of(grid, "degenerate") > 0) {
-    last.notes.emplace_back("degenerate: no number differs from another");
+    last.notes.emplace_back("degenerate: all numbers are equal");
   }
   if (count_of(grid, "nonfinite") > 0) {
-    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed, or is no number");
+    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed or is not a number");
   }
 }
 

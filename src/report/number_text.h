@@ -1,5 +1,5 @@
-// Numbers as a reader sees them on the screen: rounded, with sensible digits. Where nothing may be
-// lost, see numerics/shortest.h and, for files, format_double in io/table.h.
+// Numbers as a reader sees them on the screen: rounded to sensible digits. For all digits see
+// numerics/shortest.h and, in files, format_double of io/table.h.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ std::string with_places(double number, int places);
 /// A slope to three digits, a tiny one to two: "0.221", "7.7e-07".
 std::string slope_text(double slope);
 
-/// "0.36120 +- 0.00023": `error` to two significant digits and `estimate` to the same place, both
-/// as multiples of one power of ten where the numbers are tiny: "(1.20 +- 0.15)e-07". An error far
-/// smaller than the estimate keeps six places of the estimate: "1.000000 +- 1.0e-18".
+/// "0.36120 +- 0.00023": `error` to two significant digits and `estimate` to the same place; tiny
+/// or huge numbers share a power of ten: "(1.20 +- 0.15)e-07". With an error far smaller than the
+/// estimate, the estimate keeps six places: "1.000000 +- 1.0e-18".
 std::string estimate_and_error(double estimate, double error);
 
 /// "10,000": digits in groups of three.

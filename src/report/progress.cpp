@@ -21,11 +21,11 @@ constexpr double kSecondsBetweenBars = 0.1;
 constexpr double kSecondsBetweenLines = 30;
 constexpr std::size_t kLongestBar = 40;
 constexpr std::size_t kShortestBar = 10;
-constexpr double kLongestTimeSaid = 100 * 24 * 3600.0;
+constexpr double kLongestTimeShown = 100 * 24 * 3600.0;
 
 // "0:32", "12:05", "3:07:09".
 std::string clock_text(double seconds) {
-  const std::int64_t whole = std::llround(std::min(seconds, kLongestTimeSaid));
+  const std::int64_t whole = std::llround(std::min(seconds, kLongestTimeShown));
   const std::int64_t minutes = whole / 60;
   if (minutes < 60) return fmt::format("{}:{:02}", minutes, whole % 60);
   return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, whole % 60);
@@ -101,7 +101,7 @@ Progress::Progress(ProgressForm form, Colour colour, Surroundings surroundings)
       colour_(colour),
       surroundings_(std::move(surroundings)),
       start_(surroundings_.seconds()),
-      last_said_(form == ProgressForm::kBar ? start_ - kSecondsBetweenBars : start_) {}
+      last_shown_(form == ProgressForm::kBar ? start_ - kSecondsBetweenBars : start_) {}
 
 void Progress::update(const WorkDone& done) {
   if (form_ == ProgressForm::kNever) return;
@@ -109,8 +109,8 @@ void Progress::update(const WorkDone& done) {
   if (!before_) before_ = done;
   const double now = surroundings_.seconds();
   const bool bar = form_ == ProgressForm::kBar;
-  if (now - last_said_ < (bar ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
-  last_said_ = now;
+  if (now - last_shown_ < (bar ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
+  last_shown_ = now;
   const ProgressMoment moment = moment_of(done, now);
   if (bar) {
     // One column stays free: a full line would wrap. The sequence clears what a longer bar left.

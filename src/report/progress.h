@@ -1,5 +1,5 @@
-// How far a run is, on stderr: a bar on a terminal, a line now and then in a log. Never on stdout,
-// and it knows nothing of what is being worked on.
+// How far a run is, on stderr: a bar on a terminal, a line now and then in a log. Never on stdout.
+// Knows nothing of what is being worked on.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@ namespace attnscale {
 
 enum class ProgressForm { kAuto, kBar, kPlain, kNever };
 
-/// kAuto becomes kBar where `file` is a terminal, else kPlain; the others stay.
+/// kAuto becomes kBar if `file` is a terminal, else kPlain; other forms stay.
 ProgressForm resolve_progress_form(ProgressForm form, int file);
 
-/// True where escape sequences for colour are welcome: `file` is a terminal, NO_COLOR is unset or
-/// empty and TERM is not "dumb".
+/// True if colours may be used: `file` is a terminal, NO_COLOR is unset or empty, and TERM is not
+/// "dumb".
 bool colour_is_welcome(int file);
 
-/// What has been done of a run. `work` is in any unit in which time is even, such as expected
-/// seconds, and rules the percentage and the time left; queries are what a reader counts.
+/// What has been done of a run. `work` is in any unit proportional to time, such as expected
+/// seconds; percentage and time left come from it. Queries are what a reader counts.
 struct WorkDone {
   double work = 0;
   double total_work = 0;
   std::int64_t queries = 0;
 };
 
-/// A moment of a run as a reader is told of it.
+/// A moment of a run, as a reader sees it.
 struct ProgressMoment {
   double fraction = 0;  ///< 0...1
   std::optional<double> queries_per_second;
@@ -46,10 +46,10 @@ std::string render_bar(const ProgressMoment& moment, std::size_t width, Colour c
 /// "45 % done after 0:26, 1.2M queries/s, 0:32 left"
 std::string render_plain(const ProgressMoment& moment);
 
-/// Says how far a run is while workers report. Any thread may call any function.
+/// Shows how far a run is while workers report. Any thread may call any function.
 class Progress {
  public:
-  /// What the outside gives; tests give their own.
+  /// Clock and screen; tests have their own.
   struct Surroundings {
     std::function<double()> seconds;              ///< a clock that never goes back
     std::function<void(std::string_view)> write;  ///< to the screen or log
@@ -59,9 +59,9 @@ class Progress {
   /// `form` must not be kAuto.
   Progress(ProgressForm form, Colour colour, Surroundings surroundings);
 
-  /// Tells of the work done so far. A bar is redrawn at most 10 times a second; a plain line is
-  /// written at most every 30 s, the first after 30 s. The first call sets what was done before (by
-  /// an interrupted run, 0 in a fresh one) and from where the speed is counted.
+  /// Reports the work done so far. A bar is redrawn at most 10 times a second; a plain line is
+  /// written at most every 30 s, the first after 30 s. The speed counts from the first call, whose
+  /// work was done before: by an interrupted run, or none.
   void update(const WorkDone& done);
 
   /// Removes the bar, so that what follows begins on a clean line.
@@ -75,7 +75,7 @@ class Progress {
   const Surroundings surroundings_;
   std::mutex mutex_;
   const double start_;
-  double last_said_;
+  double last_shown_;
   std::optional<WorkDone> before_;
   bool bar_is_drawn_ = false;
 };

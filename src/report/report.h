@@ -1,6 +1,6 @@
 // What a reader sees after a run and from `attnscale show`: the tables of drawn experiments and of
-// given numbers, what to look for, and the formulas of the scalings. Knows the rows, and nothing of
-// where they came from.
+// given numbers, the answers to the lesson's questions, and the formulas of the scalings. Knows
+// nothing of where the rows come from.
 #pragma once
 
 #include <array>
@@ -36,17 +36,17 @@ struct MetricTables {
   std::vector<ScreenTable> tables;
 };
 
-/// Tables for every experiment in `rows`, none wider than `width` where that can be had. A cell is
-/// "estimate +- standard error", with the exact value in brackets where there is one and room for
-/// it; a slope is "median (mean)". A status other than ok stands in the cell; of `converged` a note
-/// below counts them. Scalings go down and metrics across where one table per metric would be too
-/// wide, or where an experiment has one cell.
+/// Tables for every experiment in `rows`, if possible none wider than `width`. A cell is "estimate
+/// +- standard error", with the exact value in brackets if there is one and room for it; a slope is
+/// "median (mean)". A cell shows its status unless that is ok or converged; a note below counts the
+/// converged values. Scalings go down and metrics across if one table per metric would be too wide,
+/// or if an experiment has one cell.
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width);
 
 /// One table per experiment, head and query: scaling, key, score, logit, weight, slope down the
-/// keys, and a note with the output vector per scaling where there is one. Keys and queries count
-/// from 0, as in the files. Of many queries or keys the first are shown, and a note says how many
-/// more weights.csv holds.
+/// keys, and a note with the output vector of each scaling if there is one. Keys and queries count
+/// from 0, as in the files. Of many keys the first are shown, of many queries the first one; a note
+/// says how many more weights.csv holds.
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs);
 
@@ -54,12 +54,13 @@ std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
 /// of the two across.
 std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows);
 
-/// Answers to what the lesson says to look for, each beginning with the number of its question:
+/// Answers to the lesson's questions, each beginning with the number of its question:
 /// 1 the spread of the scores against sqrt(d), and after the division; 2 the d from which the
 /// unscaled softmax hands one key more than 0.9 of the weight; 3 the slope of a typical query,
-/// unscaled and scaled; 4 what dividing by d does. Only what the rows have numbers for is said, and
-/// grids in which keys or entries run down answer nothing: the questions are about d. Where
-/// several grids of the run answer one question each says which it is; of many the first three.
+/// unscaled and scaled; 4 what dividing by d does. A question that the rows have no numbers for is
+/// left out. Only sizes d that run down a table, or a single cell, answer: the questions are about
+/// d. If several grids of a run answer a question, each answer says which it is from; of many, the
+/// first three are shown.
 std::vector<std::string> lesson_answers(std::span<const ResultRow> rows,
                                         std::span<const CrossingRow> crossings);
 

@@ -12,26 +12,26 @@ namespace attnscale {
 enum class TableFormat { kTable, kMarkdown, kCsv, kJson };
 
 struct ScreenTable {
-  std::string caption;  ///< above the table; none where empty
+  std::string caption;  ///< above the table; may be empty
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;  ///< each as long as `header`
-  std::size_t label_columns = 1;               ///< the first columns, repeated where a table is cut
+  std::size_t label_columns = 1;               ///< the first columns, repeated if a table is cut
   std::vector<std::string> notes;              ///< lines below the table
 };
 
-/// Characters in the longest line of the table as to_text would set it uncut.
+/// Characters in the longest line that to_text would print without cutting.
 std::size_t text_width(const ScreenTable& table);
 
-/// Aligned columns, two spaces apart and indented by two; columns of numbers to the right. What is
-/// wider than `width` is cut between columns into tables below each other, each with the label
-/// columns; a single column is never cut.
+/// Columns two spaces apart and indented by two; numbers are aligned to the right. A table wider
+/// than `width` is cut between columns into tables below each other, each with the label columns;
+/// a single column is never cut.
 std::string to_text(const ScreenTable& table, std::size_t width);
 
-/// A GitHub table; columns of numbers to the right.
+/// A GitHub table; numbers are aligned to the right.
 std::string to_markdown(const ScreenTable& table);
 
-/// Columns of the screen behind the file descriptor: what the environment's COLUMNS says, else what
-/// the terminal says, else 100.
+/// Columns of the terminal that `file` is: the environment's COLUMNS, else the terminal's own, else
+/// 100.
 std::size_t terminal_width(int file);
 
 }  // namespace attnscale

@@ -55,10 +55,11 @@ TEST(ParseCsv, ReadsAHeaderAlone) {
 
 TEST(ParseCsv, NamesFileAndLineOfDamage) {
   EXPECT_EQ(error_of(""), "run/x.csv:1: the file is empty: there is no header");
-  EXPECT_EQ(error_of("a,b\n1,2"), "run/x.csv:2: the last line has no end: the file was cut off");
+  EXPECT_EQ(error_of("a,b\n1,2"),
+            "run/x.csv:2: the last line has no line end: the file was cut off");
   EXPECT_EQ(error_of("a,b\n1,2\n3\n"), "run/x.csv:3: 1 fields where the header has 2");
   EXPECT_EQ(error_of("a,b\n1,2,3\n"), "run/x.csv:2: 3 fields where the header has 2");
-  EXPECT_EQ(error_of("a,b\n1,\"2\n3,4\n"), "run/x.csv:2: a quoted field has no end");
+  EXPECT_EQ(error_of("a,b\n1,\"2\n3,4\n"), "run/x.csv:2: a field has no closing quote");
   EXPECT_EQ(error_of("a,b\n1,\"2\"3\n"), "run/x.csv:2: text after the closing quote of a field");
   EXPECT_THAT(error_of("a,b\n1,2\"3\"\n"), testing::StartsWith("run/x.csv:2: a quote"));
 }

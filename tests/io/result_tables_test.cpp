@@ -99,16 +99,16 @@ TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
     return error_of([&] { read_summary(path); });
   };
   EXPECT_EQ(damaged(",10000,", ",1e4,"),
-            path.string() + ":2: column queries has \"1e4\" where a whole number belongs");
+            path.string() + ":2: column queries: found \"1e4\"; expected a whole number");
   EXPECT_EQ(damaged(",10000,", ",,"),
-            path.string() + ":2: column queries has nothing where a whole number belongs");
+            path.string() + ":2: column queries: found nothing; expected a whole number");
   EXPECT_EQ(damaged(",0.75,", ",0.75x,"),
-            path.string() + ":2: column ci_high has \"0.75x\" where a number belongs");
+            path.string() + ":2: column ci_high: found \"0.75x\"; expected a number");
   EXPECT_EQ(damaged(",0.75,", ",nan,"),
-            path.string() + ":2: column ci_high has \"nan\" where a number belongs");
+            path.string() + ":2: column ci_high: found \"nan\"; expected a number");
   EXPECT_THAT(damaged("std_error", "stderr"),
               testing::StartsWith(path.string() + ":1: the columns are run,seed,"));
-  EXPECT_THAT(damaged(",ok\n", ",ok"), testing::HasSubstr(":2: the last line has no end"));
+  EXPECT_THAT(damaged(",ok\n", ",ok"), testing::HasSubstr(":2: the last line has no line end"));
 }
 
 TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {

@@ -106,9 +106,9 @@ TEST(Report, MakesEveryStatusOtherThanOkVisible) {
   EXPECT_THAT(text_of(run, 120),
               AllOf(HasSubstr("2.000 +- 0.014 [2] degenerate"), HasSubstr("  64  nonfinite"),
                     HasSubstr("0.3600 +- 0.0012 max_queries"),
-                    HasSubstr("degenerate: no number differs from another\n"),
+                    HasSubstr("degenerate: all numbers are equal\n"),
                     HasSubstr("nonfinite: a score, logit or weight overflowed"),
-                    HasSubstr("precision asked for: reached by 1 values (converged), not by 1 "
+                    HasSubstr("precision target: 1 reached it (converged), 1 did not "
                               "(max_queries)\n")));
 }
 
