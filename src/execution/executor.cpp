@@ -26,12 +26,4 @@ bool ThreadExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOpt
   return ledger.is_complete();
 }
 
-Measured measure_plan(const Plan& plan, const ExecutorOptions& options) {
-  Ledger ledger(plan);
-  Measured measured;
-  measured.finished = ThreadExecutor().measure(plan, ledger, options);
-  if (measured.finished) measured.tallies = ledger.tallies();
-  return measured;
-}
-
 }  // namespace attnscale

@@ -5,9 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
-#include "estimate/tally.h"
 #include "execution/ledger.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
@@ -45,14 +43,5 @@ class ThreadExecutor : public Executor {
  public:
   bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) override;
 };
-
-/// The tallies of all cells, in the plan's order; `finished` is false if `stop` ended the run.
-struct Measured {
-  bool finished = false;
-  std::vector<CellTally> tallies;
-};
-
-/// Measures a whole plan with threads, without files.
-Measured measure_plan(const Plan& plan, const ExecutorOptions& options);
 
 }  // namespace attnscale

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "execution/block_queue.h"
 #include "support/small_plan.h"
@@ -19,6 +20,20 @@ ExecutorOptions with_threads(int threads) {
   ExecutorOptions options;
   options.threads = threads;
   return options;
+}
+
+// The tallies of all cells, in the plan's order; `finished` is false if `stop` ended the run.
+struct Measured {
+  bool finished = false;
+  std::vector<CellTally> tallies;
+};
+
+Measured measure_plan(const Plan& plan, const ExecutorOptions& options) {
+  Ledger ledger(plan);
+  Measured measured;
+  measured.finished = ThreadExecutor().measure(plan, ledger, options);
+  if (measured.finished) measured.tallies = ledger.tallies();
+  return measured;
 }
 
 TEST(Executor, AnyNumberOfThreadsGivesTheSameBits) {
