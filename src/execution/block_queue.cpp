@@ -19,7 +19,7 @@ bool has_target(const Plan& plan, std::size_t cell) {
 
 }  // namespace
 
-BlockQueue::BlockQueue(const Plan& plan, const Ledger& ledger) : plan_(plan) {
+BlockQueue::BlockQueue(const Plan& plan, Ledger& ledger) : plan_(plan), ledger_(ledger) {
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const BlockSet missing = ledger.missing(cell);
     for (const BlockRange& blocks : missing.ranges()) add(cell, blocks);
@@ -27,36 +27,11 @@ BlockQueue::BlockQueue(const Plan& plan, const Ledger& ledger) : plan_(plan) {
   }
 }
 
-std::optional<Span> BlockQueue::take() {
-  const std::lock_guard lock(mutex_);
-  return take_locked();
-}
-
-std::optional<Span> BlockQueue::take_or_wait(const StopSignal& stopped) {
+std::optional<Span> BlockQueue::take(const StopSignal& stopped) {
   constexpr std::chrono::milliseconds kTick{1};
+  constexpr std::int64_t kSharers = 8;
   std::unique_lock lock(mutex_);
   while (gaps_.empty() && undecided_ > 0 && !stopped()) followed_.wait_for(lock, kTick);
-  return take_locked();
-}
-
-bool BlockQueue::is_over() {
-  const std::lock_guard lock(mutex_);
-  return gaps_.empty() && undecided_ == 0;
-}
-
-void BlockQueue::follow(std::size_t cell, const CellChange& change) {
-  const std::lock_guard lock(mutex_);
-  if (change.wanted.size() > 0) add(cell, change.wanted);
-  if (change.complete && has_target(plan_, cell)) --undecided_;
-  followed_.notify_all();
-}
-
-void BlockQueue::add(std::size_t cell, BlockRange blocks) {
-  gaps_.push_back({cell, blocks, longest_span(plan_, plan_.cells[cell])});
-}
-
-std::optional<Span> BlockQueue::take_locked() {
-  constexpr std::int64_t kSharers = 8;
   if (gaps_.empty()) return std::nullopt;
   Gap& gap = gaps_.front();
   const std::int64_t first = gap.blocks.first;
@@ -64,6 +39,24 @@ std::optional<Span> BlockQueue::take_locked() {
   const Span span{gap.cell, {first, gap.blocks.first}};
   if (gap.blocks.size() == 0) gaps_.pop_front();
   return span;
+}
+
+bool BlockQueue::is_over() {
+  const std::lock_guard lock(mutex_);
+  return gaps_.empty() && undecided_ == 0;
+}
+
+bool BlockQueue::merge(std::size_t cell, const CellLedger& part) {
+  const CellChange change = ledger_.merge(cell, part);
+  const std::lock_guard lock(mutex_);
+  if (change.wanted.size() > 0) add(cell, change.wanted);
+  if (change.complete && has_target(plan_, cell)) --undecided_;
+  followed_.notify_all();
+  return change.complete;
+}
+
+void BlockQueue::add(std::size_t cell, BlockRange blocks) {
+  gaps_.push_back({cell, blocks, longest_span(plan_, plan_.cells[cell])});
 }
 
 }  // namespace attnscale

@@ -25,22 +25,19 @@ struct Span {
 /// asks for them, and other cells are worked on meanwhile. Threads may call at once.
 class BlockQueue {
  public:
-  BlockQueue(const Plan& plan, const Ledger& ledger);
+  /// While the queue lives, parts come into the ledger by `merge` alone.
+  BlockQueue(const Plan& plan, Ledger& ledger);
 
-  /// The next span, or empty if all are handed out. Long enough (some 10 ms) that handing out
-  /// and merging cost nothing, short enough that the last spans of a cell end at about one time.
-  std::optional<Span> take();
-
-  /// The next span, waiting for one while some may follow; empty if none will, or once
-  /// `stopped` says so.
-  std::optional<Span> take_or_wait(const StopSignal& stopped);
+  /// The next span, waiting for one while some may follow; empty if none will, or if there is none
+  /// and `stopped` says so. Long enough (some 10 ms) that handing out and merging cost nothing,
+  /// short enough that the last spans of a cell end at about one time.
+  std::optional<Span> take(const StopSignal& stopped);
 
   /// Whether all spans are handed out and none will follow.
   bool is_over();
 
-  /// Reports what a merge changed in a cell. Must follow every merge, so that blocks follow and the
-  /// queue ends.
-  void follow(std::size_t cell, const CellChange& change);
+  /// Adds a measured part to the ledger; whether the cell is complete now.
+  bool merge(std::size_t cell, const CellLedger& part);
 
  private:
   struct Gap {
@@ -50,9 +47,9 @@ class BlockQueue {
   };
 
   void add(std::size_t cell, BlockRange blocks);
-  std::optional<Span> take_locked();
 
   const Plan& plan_;
+  Ledger& ledger_;
   std::mutex mutex_;
   std::condition_variable followed_;
   std::deque<Gap> gaps_;        // the next one is in front

@@ -13,11 +13,9 @@ bool ThreadExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOpt
   BlockQueue queue(plan, ledger);
   CheckpointTimer timer(options.checkpoint, options.checkpoint_interval);
   WorkerTasks tasks;
-  tasks.take = [&queue](const StopSignal& stopped) { return queue.take_or_wait(stopped); };
+  tasks.take = [&queue](const StopSignal& stopped) { return queue.take(stopped); };
   tasks.give = [&](std::size_t cell, const CellLedger& part) {
-    const CellChange change = ledger.merge(cell, part);
-    queue.follow(cell, change);
-    if (change.complete && options.cell_done) options.cell_done(cell);
+    if (queue.merge(cell, part) && options.cell_done) options.cell_done(cell);
   };
   tasks.progress = options.progress;
   tasks.stop = options.stop;

@@ -73,7 +73,6 @@ class Root {
   Root(int ranks, const Plan& plan, Ledger& ledger, const ExecutorOptions& options)
       : others_(ranks - 1),
         plan_(plan),
-        ledger_(ledger),
         options_(options),
         queue_(plan, ledger),
         timer_(options.checkpoint, options.checkpoint_interval) {}
@@ -92,7 +91,7 @@ class Root {
  private:
   void measure() {
     WorkerTasks tasks;
-    tasks.take = [this](const StopSignal& stopped) { return queue_.take_or_wait(stopped); };
+    tasks.take = [this](const StopSignal& stopped) { return queue_.take(stopped); };
     tasks.give = [this](std::size_t cell, const CellLedger& part) { merge(cell, part); };
     tasks.progress = options_.progress;
     tasks.stop = [this] { return stop(); };
@@ -126,9 +125,7 @@ class Root {
   bool stop() const { return stop_wanted_ || (options_.stop && options_.stop()); }
 
   void merge(std::size_t cell, const CellLedger& part) {
-    const CellChange change = ledger_.merge(cell, part);
-    queue_.follow(cell, change);
-    if (change.complete && options_.cell_done) options_.cell_done(cell);
+    if (queue_.merge(cell, part) && options_.cell_done) options_.cell_done(cell);
   }
 
   void tell_all(Kind kind, const std::string& text) {
@@ -195,9 +192,10 @@ class Root {
   }
 
   std::string take_spans(std::int64_t wanted) {
+    const StopSignal waits_for_none = [] { return true; };
     std::string text;
     for (std::int64_t i = 0; i < wanted && !stop(); ++i) {
-      const auto span = queue_.take();
+      const auto span = queue_.take(waits_for_none);
       if (!span) break;
       text += "span " + std::to_string(span->cell) + " " + std::to_string(span->blocks.first) +
               " " + std::to_string(span->blocks.last) + "\n";
@@ -207,7 +205,6 @@ class Root {
 
   const int others_;
   const Plan& plan_;
-  Ledger& ledger_;
   const ExecutorOptions& options_;
   BlockQueue queue_;
   CheckpointTimer timer_;

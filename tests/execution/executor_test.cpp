@@ -68,11 +68,13 @@ TEST(Executor, MeasuresEveryQueryOnce) {
 
 TEST(BlockQueue, HandsOutEveryBlockOnceAndInOrder) {
   const Plan plan = small_plan(1237);
-  BlockQueue queue(plan, Ledger(plan));
+  Ledger ledger(plan);
+  BlockQueue queue(plan, ledger);
+  const StopSignal waits_for_none = [] { return true; };
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     std::int64_t next = 0;
     while (next < plan.cells[cell].blocks) {
-      const auto span = queue.take();
+      const auto span = queue.take(waits_for_none);
       ASSERT_TRUE(span);
       ASSERT_EQ(span->cell, cell);
       ASSERT_EQ(span->blocks.first, next);
@@ -81,7 +83,7 @@ TEST(BlockQueue, HandsOutEveryBlockOnceAndInOrder) {
     }
     EXPECT_EQ(next, plan.cells[cell].blocks);
   }
-  EXPECT_FALSE(queue.take());
+  EXPECT_FALSE(queue.take(waits_for_none));
 }
 
 void draw_block_slowly(const Draw& draw, const BlockAddress& address, std::int64_t queries,
