@@ -99,13 +99,10 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   FolderContents contents;
   contents.checkpoint = load_checkpoint(folder);
   if (contents.checkpoint) {
+    const std::string other = other_run_in(folder, *contents.checkpoint, wanted.identity,
+                                           wanted.shard.value_or(Shard{}), wanted.plan);
+    if (!other.empty()) return another_run(other);
     contents.state = FolderState::kUnfinished;
-    try {
-      check_same_run(*contents.checkpoint, wanted.identity, wanted.shard.value_or(Shard{}),
-                     wanted.plan, folder);
-    } catch (const AnotherRun& error) {
-      return another_run(error.what());
-    }
     return contents;
   }
   if (fs::exists(folder / kManifestName)) {

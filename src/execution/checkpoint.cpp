@@ -1,5 +1,7 @@
 #include "execution/checkpoint.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -41,8 +43,8 @@ Checkpoint take_checkpoint(TextReader& reader) {
   reader.start_line(kFirstWord);
   const std::int64_t format = reader.take_integer();
   if (format != kFormat) {
-    throw TextError("it has format " + std::to_string(format) + ", this program reads format " +
-                    std::to_string(kFormat));
+    throw TextError(
+        fmt::format("it has format {}, this program reads format {}", format, kFormat));
   }
   reader.start_line("version");
   checkpoint.identity.version = reader.take_rest_of_line();
@@ -102,12 +104,10 @@ bool has_groups_of(const Experiment& experiment, const CellLedger& cell) {
 }  // namespace
 
 std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger) {
-  std::string text(kFirstWord);
-  text += " " + std::to_string(kFormat) + "\nversion " + identity.version;
-  text += "\nshard " + std::to_string(ledger.shard().index) + " " +
-          std::to_string(ledger.shard().count);
-  text += "\nconfig " + std::to_string(identity.config.size()) + "\n" + identity.config;
-  text += "\ncells " + std::to_string(ledger.cells()) + "\n";
+  std::string text = fmt::format(
+      "{} {}\nversion {}\nshard {} {}\nconfig {}\n{}\ncells {}\n", kFirstWord, kFormat,
+      identity.version, ledger.shard().index, ledger.shard().count, identity.config.size(),
+      identity.config, ledger.cells());
   for (std::size_t i = 0; i < ledger.cells(); ++i) append_text(ledger.cell(i), text);
   text += std::string(kLastWord) + " " + sha256_hex(text) + "\n";
   return text;
@@ -140,20 +140,19 @@ std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   return parse_checkpoint(text, path.string());
 }
 
-void check_same_run(const Checkpoint& checkpoint, const RunIdentity& identity, Shard shard,
-                    const Plan& plan, const std::filesystem::path& folder) {
+std::string other_run_in(const std::filesystem::path& folder, const Checkpoint& checkpoint,
+                         const RunIdentity& identity, Shard shard, const Plan& plan) {
   if (const auto found = first_difference(identity, checkpoint.identity)) {
-    throw AnotherRun(folder.string() + " holds another run: " + found->key + " is " +
-                     found->theirs + " there and " + found->ours + " here");
+    return fmt::format("{} holds another run: {} is {} there and {} here", folder.string(),
+                       found->key, found->theirs, found->ours);
   }
   if (checkpoint.shard != shard) {
-    throw AnotherRun(folder.string() + " holds " + to_string(checkpoint.shard) + ", not " +
-                     to_string(shard));
+    return fmt::format("{} holds {}, not {}", folder.string(), to_string(checkpoint.shard),
+                       to_string(shard));
   }
-  if (!fits_plan(checkpoint.cells, plan)) {
-    throw DamagedCheckpoint((folder / kCheckpointName).string() +
-                            " does not hold the cells of its own config: it was left as it is");
-  }
+  if (fits_plan(checkpoint.cells, plan)) return "";
+  throw DamagedCheckpoint((folder / kCheckpointName).string() +
+                          " does not hold the cells of its own config: it was left as it is");
 }
 
 bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {

@@ -26,12 +26,6 @@ class DamagedCheckpoint : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The file is a whole checkpoint of another run; the message names what differs. Exit code 2.
-class AnotherRun : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// A checkpoint as read: cells in the plan's order.
 struct Checkpoint {
   RunIdentity identity;
@@ -54,10 +48,10 @@ void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& ide
 /// std::system_error if the file cannot be read.
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
-/// Throws AnotherRun unless the checkpoint is of this run and shard, and DamagedCheckpoint if its
-/// cells are not those of the plan. Messages name `folder`.
-void check_same_run(const Checkpoint& checkpoint, const RunIdentity& identity, Shard shard,
-                    const Plan& plan, const std::filesystem::path& folder);
+/// How the checkpoint differs from this run and shard, as the sentence "FOLDER holds ..."; empty if
+/// it does not. Throws DamagedCheckpoint if its cells are not those of the plan.
+std::string other_run_in(const std::filesystem::path& folder, const Checkpoint& checkpoint,
+                         const RunIdentity& identity, Shard shard, const Plan& plan);
 
 /// Whether the cells can be those of the plan: as many, no block beyond a cell's last, nodes for
 /// exactly the blocks that are done.

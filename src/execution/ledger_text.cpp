@@ -1,28 +1,23 @@
 #include "execution/ledger_text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <concepts>
+#include <iterator>
 #include <utility>
 
 namespace attnscale {
 namespace {
 
-void append_number(std::integral auto number, int base, std::string& text) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr;
-  text += ' ';
-  text.append(digits.data(), end);
-}
-
 void append_integer(std::integral auto number, std::string& text) {
-  append_number(number, 10, text);
+  fmt::format_to(std::back_inserter(text), " {}", number);
 }
 
 void append_double(double number, std::string& text) {
-  append_number(std::bit_cast<std::uint64_t>(number), 16, text);
+  fmt::format_to(std::back_inserter(text), " {:x}", std::bit_cast<std::uint64_t>(number));
 }
 
 void append_moments(const Moments& moments, std::string& text) {
@@ -43,33 +38,31 @@ void append_counts(const MetricCounts& counts, std::string& text) {
   text += '\n';
 }
 
+std::int64_t take_up_to(std::int64_t most, const char* name, TextReader& reader) {
+  const std::int64_t number = reader.take_integer();
+  if (number < 0 || number > most) throw TextError(fmt::format("{} cannot be right", name));
+  return number;
+}
+
 // A number of things that follow; each takes at least two characters, so that a wrong number is
 // found before memory is asked for.
 std::size_t take_size(TextReader& reader) {
   constexpr std::int64_t kMost = std::int64_t{1} << 32;
-  const std::int64_t size = reader.take_integer();
-  if (size < 0 || size > kMost) throw TextError("a number of things cannot be right");
-  return static_cast<std::size_t>(size);
+  return static_cast<std::size_t>(take_up_to(kMost, "a number of things", reader));
 }
 
 // How often something happened; sums of them stay far from overflow.
 std::int64_t take_count(TextReader& reader) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 56;
-  const std::int64_t count = reader.take_integer();
-  if (count < 0 || count > kMost) throw TextError("a count cannot be right");
-  return count;
+  return take_up_to(std::int64_t{1} << 56, "a count", reader);
 }
 
 // A node's blocks are numbers below 2^62, so that their ends do not overflow.
 FoldNode take_node(TextReader& reader) {
   constexpr std::int64_t kLevels = 62;
-  const std::int64_t level = reader.take_integer();
-  const std::int64_t index = reader.take_integer();
-  if (level < 0 || level >= kLevels || index < 0 ||
-      index >= (std::int64_t{1} << (kLevels - level))) {
-    throw TextError("a node of blocks cannot be right");
-  }
-  return {static_cast<int>(level), index};
+  constexpr const char* kName = "a node of blocks";
+  const std::int64_t level = take_up_to(kLevels - 1, kName, reader);
+  const std::int64_t most = (std::int64_t{1} << (kLevels - level)) - 1;
+  return {static_cast<int>(level), take_up_to(most, kName, reader)};
 }
 
 Moments take_moments(TextReader& reader) {
@@ -82,6 +75,16 @@ Moments take_moments(TextReader& reader) {
     moments.central.push_back(reader.take_double());
   }
   return moments;
+}
+
+template <typename Integer>
+Integer parse(std::string_view word, int base, const char* what) {
+  Integer number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, base);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw TextError(fmt::format("not {}: {}", what, word));
+  }
+  return number;
 }
 
 // Nodes are merged group by group, so all must have the same groups.
@@ -118,12 +121,12 @@ void TextReader::start_line(std::string_view keyword) {
   if (!line_.empty()) throw TextError("more on a line than there should be: " + std::string(line_));
   const std::size_t length = rest_.find('\n');
   if (length == std::string_view::npos) {
-    throw TextError("the text ends where a line \"" + std::string(keyword) + "\" should be");
+    throw TextError(fmt::format("the text ends where a line \"{}\" should be", keyword));
   }
   line_ = rest_.substr(0, length);
   rest_.remove_prefix(length + 1);
   if (take_word() != keyword) {
-    throw TextError("there is no line \"" + std::string(keyword) + "\" where one should be");
+    throw TextError(fmt::format("there is no line \"{}\" where one should be", keyword));
   }
 }
 
@@ -136,27 +139,11 @@ std::string_view TextReader::take_word() {
 }
 
 std::int64_t TextReader::take_integer() {
-  const std::string_view word = take_word();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw TextError("not an integer: " + std::string(word));
-  }
-  return number;
-}
-
-std::uint64_t TextReader::take_bits() {
-  const std::string_view word = take_word();
-  std::uint64_t bits = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw TextError("not a hexadecimal number: " + std::string(word));
-  }
-  return bits;
+  return parse<std::int64_t>(take_word(), 10, "an integer");
 }
 
 double TextReader::take_double() {
-  return std::bit_cast<double>(take_bits());
+  return std::bit_cast<double>(parse<std::uint64_t>(take_word(), 16, "a hexadecimal number"));
 }
 
 std::string_view TextReader::take_rest_of_line() {

@@ -31,7 +31,6 @@ class TextReader {
 
   std::string_view take_word();
   std::int64_t take_integer();
-  std::uint64_t take_bits();
   double take_double();
 
   /// What is left of this line, spaces and all.
