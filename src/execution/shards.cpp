@@ -1,5 +1,7 @@
 #include "execution/shards.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -23,21 +25,27 @@ std::string name_of(const ShardOutline& shard) {
   return to_string(shard.shard) + " in " + shard.folder.string();
 }
 
+bool has_blocks(const BlockSet& set) {
+  return !set.empty();
+}
+
+bool any_block(const std::vector<BlockSet>& blocks) {
+  return std::ranges::any_of(blocks, has_blocks);
+}
+
 // "blocks 4-6 of softmax d=16 keys=8 and of 9 more cells"; empty if there are no blocks.
 std::string describe(const std::vector<BlockSet>& blocks, const Plan& plan) {
-  const auto has_blocks = [](const BlockSet& set) { return !set.empty(); };
-  const auto first = std::find_if(blocks.begin(), blocks.end(), has_blocks);
+  const auto first = std::ranges::find_if(blocks, has_blocks);
   if (first == blocks.end()) return "";
   const Cell& cell = plan.cells[static_cast<std::size_t>(first - blocks.begin())];
   std::string text = "blocks";
   for (const BlockRange& range : first->ranges()) {
-    text.append(" ").append(std::to_string(range.first));
-    text.append("-").append(std::to_string(range.last - 1));
+    text += fmt::format(" {}-{}", range.first, range.last - 1);
   }
-  text += " of " + plan.experiment_of(cell).name + " d=" + std::to_string(cell.draw.d) +
-          " keys=" + std::to_string(cell.draw.keys);
+  text += fmt::format(" of {} d={} keys={}", plan.experiment_of(cell).name, cell.draw.d,
+                      cell.draw.keys);
   const auto others = std::count_if(first + 1, blocks.end(), has_blocks);
-  if (others > 0) text += " and of " + std::to_string(others) + " more cells";
+  if (others > 0) text += fmt::format(" and of {} more cells", others);
   return text;
 }
 
@@ -49,24 +57,10 @@ std::vector<BlockSet> all_shares(const Plan& plan, Shard shard) {
   return blocks;
 }
 
-// For each cell, the blocks of `asked` that are not in `done`.
-std::vector<BlockSet> missing_of(const std::vector<BlockSet>& asked,
-                                 const std::vector<BlockSet>& done) {
-  std::vector<BlockSet> missing(asked.size());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    for (const BlockRange& range : asked[i].ranges()) missing[i].add(done[i].missing_from(range));
-  }
-  return missing;
-}
-
 std::vector<BlockSet> common_of(const std::vector<BlockSet>& a, const std::vector<BlockSet>& b) {
   std::vector<BlockSet> common;
   for (std::size_t i = 0; i < a.size(); ++i) common.push_back(a[i].common_with(b[i]));
   return common;
-}
-
-bool any_block(const std::vector<BlockSet>& blocks) {
-  return std::any_of(blocks.begin(), blocks.end(), [](const BlockSet& b) { return !b.empty(); });
 }
 
 // The checkpoint in `folder`; if there is no whole one, empty, and a fault is added.
@@ -106,13 +100,9 @@ std::vector<ShardOutline> load_outlines(const std::vector<std::filesystem::path>
 // The run that most shards belong to; the first of two as frequent.
 const RunIdentity& commonest_identity(const std::vector<ShardOutline>& shards) {
   const auto votes = [&](const ShardOutline& candidate) {
-    return std::count_if(shards.begin(), shards.end(), [&](const ShardOutline& shard) {
-      return shard.identity == candidate.identity;
-    });
+    return std::ranges::count(shards, candidate.identity, &ShardOutline::identity);
   };
-  return std::max_element(shards.begin(), shards.end(),
-                          [&](const auto& a, const auto& b) { return votes(a) < votes(b); })
-      ->identity;
+  return std::ranges::max_element(shards, {}, votes)->identity;
 }
 
 // Takes shards of other runs out of `shards`.
@@ -121,10 +111,10 @@ void check_identities(const RunIdentity& identity, const Plan& plan,
   std::erase_if(shards, [&](const ShardOutline& shard) {
     const auto found = first_difference(identity, shard.identity);
     if (found) {
-      faults.push_back(name_of(shard) + " is of another run: " + found->key + " is " +
-                       found->theirs + " there and " + found->ours +
-                       " in the others (its share is " +
-                       describe(all_shares(plan, shard.shard), plan) + ")");
+      faults.push_back(fmt::format(
+          "{} is of another run: {} is {} there and {} in the others (its share is {})",
+          name_of(shard), found->key, found->theirs, found->ours,
+          describe(all_shares(plan, shard.shard), plan)));
     } else if (shard.missing.size() != plan.cells.size()) {
       faults.push_back(name_of(shard) + " does not hold the cells of its own config");
     }
@@ -159,23 +149,22 @@ void check_overlaps(const Plan& plan, const std::vector<ShardOutline>& shards, F
 // Names the blocks that are in no shard; if all shards have one count, by the shard that is
 // missing.
 void check_gaps(const Plan& plan, const std::vector<Shard>& given, Faults& faults) {
-  std::vector<BlockSet> covered(plan.cells.size());
-  for (const Shard shard : given) {
-    const auto share = all_shares(plan, shard);
-    for (std::size_t i = 0; i < share.size(); ++i) covered[i].add(share[i]);
+  std::vector<BlockSet> missing;
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    BlockSet covered;
+    for (const Shard shard : given) covered.add(share_of(plan, shard, i));
+    missing.push_back(covered.missing_from({0, plan.cells[i].blocks}));
   }
-  const auto missing = missing_of(all_shares(plan, {1, 1}), covered);
   if (!any_block(missing)) return;
   const std::int64_t count = given.front().count;
-  const bool one_count = std::all_of(given.begin(), given.end(),
-                                     [&](const Shard& shard) { return shard.count == count; });
-  if (!one_count) {
+  const auto has_this_count = [count](Shard shard) { return shard.count == count; };
+  if (!std::ranges::all_of(given, has_this_count)) {
     faults.push_back("in none of the shards: " + describe(missing, plan));
     return;
   }
   for (std::int64_t index = 1; index <= count; ++index) {
     const Shard shard{index, count};
-    if (std::find(given.begin(), given.end(), shard) != given.end()) continue;
+    if (std::ranges::find(given, shard) != given.end()) continue;
     const auto share = all_shares(plan, shard);
     if (any_block(share)) {
       faults.push_back(to_string(shard) + " is missing: " + describe(share, plan));
