@@ -1,11 +1,18 @@
 #include "execution/stop.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace attnscale {
 namespace {
 
-constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
+struct CaughtSignal {
+  int number;
+  std::string_view name;
+};
+
+constexpr std::array kSignals{CaughtSignal{SIGINT, "SIGINT"}, CaughtSignal{SIGTERM, "SIGTERM"},
+                              CaughtSignal{SIGUSR1, "SIGUSR1"}};
 
 // The number of the first signal caught, 0 while there is none: all that a handler can pass on.
 std::atomic<int> caught_signal = 0;
@@ -31,14 +38,14 @@ StopRequest::StopRequest(std::optional<std::chrono::duration<double>> time_limit
     action.sa_handler = catch_signal;
     action.sa_flags = SA_RESTART;
     // The second SIGINT then finds the default action: it kills.
-    if (kSignals[i] == SIGINT) action.sa_flags |= static_cast<int>(SA_RESETHAND);
-    sigaction(kSignals[i], &action, &earlier_actions_[i]);
+    if (kSignals[i].number == SIGINT) action.sa_flags |= static_cast<int>(SA_RESETHAND);
+    sigaction(kSignals[i].number, &action, &earlier_actions_[i]);
   }
 }
 
 StopRequest::~StopRequest() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], &earlier_actions_[i], nullptr);
+    sigaction(kSignals[i].number, &earlier_actions_[i], nullptr);
   }
 }
 
@@ -47,16 +54,8 @@ StopSignal StopRequest::signal() const {
 }
 
 std::string_view StopRequest::reason() const {
-  switch (caught_signal.load()) {
-    case SIGINT:
-      return "SIGINT";
-    case SIGTERM:
-      return "SIGTERM";
-    case SIGUSR1:
-      return "SIGUSR1";
-    default:
-      break;
-  }
+  const auto caught = std::ranges::find(kSignals, caught_signal.load(), &CaughtSignal::number);
+  if (caught != kSignals.end()) return caught->name;
   if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return "the time limit";
   return {};
 }
