@@ -1,5 +1,6 @@
 #include "execution/executor_mpi.h"
 
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <atomic>
@@ -29,10 +30,10 @@ constexpr std::chrono::milliseconds kTick{1};
 // What a message is, as its MPI tag; all are text.
 enum class Kind : int {
   // From the root.
-  kPlan,     // "threads N", then the config
+  kPlan,     // a line with the number of threads, then the config
   kSpans,    // lines "span CELL FIRST LAST"; none: there are no more
   kStop,     // abandon what is in progress
-  kDismiss,  // "code N": go home
+  kDismiss,  // the exit code: go home
   // To the root.
   kReport,      // "want N": how many spans the rank could use, then finished parts; answered with
                 // kSpans unless N is 0, once there are spans or will be none
@@ -78,7 +79,7 @@ class Root {
         timer_(options.checkpoint, options.checkpoint_interval) {}
 
   void run(const std::string& config) {
-    tell_all(Kind::kPlan, "threads " + std::to_string(options_.threads) + "\n" + config);
+    tell_all(Kind::kPlan, std::to_string(options_.threads) + "\n" + config);
     try {
       measure();
     } catch (...) {
@@ -197,8 +198,7 @@ class Root {
     for (std::int64_t i = 0; i < wanted && !stop(); ++i) {
       const auto span = queue_.take(waits_for_none);
       if (!span) break;
-      text += "span " + std::to_string(span->cell) + " " + std::to_string(span->blocks.first) +
-              " " + std::to_string(span->blocks.last) + "\n";
+      text += fmt::format("span {} {} {}\n", span->cell, span->blocks.first, span->blocks.last);
     }
     return text;
   }
@@ -316,11 +316,8 @@ class Rank {
 void serve_plan(const std::string& text, const ConfigReader& read_config,
                 const StopRequest& request) {
   try {
-    const std::size_t line_end = text.find('\n') + 1;
-    TextReader reader(std::string_view(text).substr(0, line_end));
-    reader.start_line("threads");
-    const auto threads = static_cast<int>(reader.take_integer());
-    const Plan plan = make_plan(read_config(text.substr(line_end)));
+    const int threads = std::stoi(text);  // which ends at the end of the line
+    const Plan plan = make_plan(read_config(text.substr(text.find('\n') + 1)));
     Rank(plan, threads, request).run();
   } catch (const std::exception& error) {
     send(kRoot, Kind::kFailure, error.what());
@@ -356,7 +353,7 @@ bool MpiExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOption
 
 void MpiExecutor::dismiss(int exit_code) {
   for (int rank = 1; rank < world_.ranks(); ++rank) {
-    send(rank, Kind::kDismiss, "code " + std::to_string(exit_code) + "\n");
+    send(rank, Kind::kDismiss, std::to_string(exit_code));
   }
 }
 
@@ -369,9 +366,7 @@ int serve(const MpiWorld&, const ConfigReader& read_config) {
     } else if (message->kind == Kind::kPlan) {
       serve_plan(message->text, read_config, request);
     } else if (message->kind == Kind::kDismiss) {
-      TextReader reader(message->text);
-      reader.start_line("code");
-      return static_cast<int>(reader.take_integer());
+      return std::stoi(message->text);
     }
     // What is left are answers and stops that came too late to matter.
   }
