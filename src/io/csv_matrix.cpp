@@ -54,22 +54,20 @@ class CsvNumbers {
     return cell;
   }
 
-  static std::string_view take_cell(std::string_view& line) {
-    const std::size_t comma = std::min(line.find(','), line.size());
-    const std::string_view cell = trimmed(line.substr(0, comma));
-    line.remove_prefix(std::min(comma + 1, line.size()));
-    return cell;
+  static std::vector<std::string_view> cells_of(std::string_view line) {
+    std::vector<std::string_view> cells;
+    for (;;) {
+      const std::size_t comma = std::min(line.find(','), line.size());
+      cells.push_back(trimmed(line.substr(0, comma)));
+      if (comma == line.size()) return cells;
+      line.remove_prefix(comma + 1);
+    }
   }
 
   // Names of columns: no cell is a number, and none is empty.
   static bool is_header(std::string_view line) {
-    bool is_last = false;
-    while (!is_last) {
-      is_last = line.find(',') == std::string_view::npos;
-      const std::string_view cell = take_cell(line);
-      if (cell.empty() || parse(cell)) return false;
-    }
-    return true;
+    return std::ranges::none_of(cells_of(line),
+                                [](std::string_view cell) { return cell.empty() || parse(cell); });
   }
 
   std::string_view take_line() {
@@ -86,9 +84,9 @@ class CsvNumbers {
 
   void add_cells(std::string_view line, std::vector<double>& numbers) {
     constexpr std::size_t kShown = 40;
-    for (std::size_t column = 1;; ++column) {
-      const bool is_last = line.find(',') == std::string_view::npos;
-      const std::string_view cell = take_cell(line);
+    std::size_t column = 0;
+    for (const std::string_view cell : cells_of(line)) {
+      ++column;
       const std::optional<double> number = parse(cell);
       if (!number || !std::isfinite(*number)) {
         fail_here(
@@ -97,7 +95,6 @@ class CsvNumbers {
                         column, cell.empty() ? "nothing" : cell.substr(0, kShown)));
       }
       numbers.push_back(*number);
-      if (is_last) return;
     }
   }
 
