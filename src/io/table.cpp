@@ -35,6 +35,14 @@ void append_csv_field(std::string& out, std::string_view text) {
   out += '"';
 }
 
+void append_csv_line(std::string& out, const auto& values) {
+  for (const auto& value : values) {
+    if (&value != &values.front()) out += ',';
+    append_csv_field(out, text_of(value).value_or(""));
+  }
+  out += '\n';
+}
+
 std::string json_text_of(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
   return text_of(value).value_or("null");
@@ -52,18 +60,8 @@ std::string format_double(double number) {
 
 std::string to_csv(const Table& table) {
   std::string out;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (i > 0) out += ',';
-    append_csv_field(out, table.columns[i]);
-  }
-  out += '\n';
-  for (const std::vector<Value>& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) out += ',';
-      append_csv_field(out, text_of(row[i]).value_or(""));
-    }
-    out += '\n';
-  }
+  append_csv_line(out, table.columns);
+  for (const std::vector<Value>& row : table.rows) append_csv_line(out, row);
   return out;
 }
 
