@@ -121,20 +121,17 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 void take_shape(HeaderText& text, NpyHeader& header) {
   const std::size_t begin = text.skip_blanks();
   std::vector<std::int64_t> sizes = text.take_sizes();
+  const auto refuse = [&](const char* reason) {
+    text.fail_at(begin, "found the shape " + shape_text(sizes) + reason);
+  };
   if (sizes.size() != 2 && sizes.size() != 3) {
-    text.fail_at(begin, "found the shape " + shape_text(sizes) +
-                            "; expected (rows, d) or (heads, rows, d): reshape the array");
+    refuse("; expected (rows, d) or (heads, rows, d): reshape the array");
   }
   constexpr std::int64_t kMost = std::int64_t{1} << 48;  // bytes that a process can address
   std::int64_t numbers = 1;
   for (const std::int64_t size : sizes) {
-    if (size == 0) {
-      text.fail_at(begin, "found the shape " + shape_text(sizes) +
-                              ", which holds nothing; expected at least one row of one number");
-    }
-    if (size > kMost / numbers) {
-      text.fail_at(begin, "found the shape " + shape_text(sizes) + ", beyond any memory");
-    }
+    if (size == 0) refuse(", which holds nothing; expected at least one row of one number");
+    if (size > kMost / numbers) refuse(", beyond any memory");
     numbers *= size;
   }
   if (sizes.size() == 2) sizes.insert(sizes.begin(), 1);
