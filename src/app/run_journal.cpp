@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -30,26 +29,16 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
   return fmt::format("{}.{:03}Z", std::string_view(text.data(), length), milliseconds % 1000);
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
-}
-
-std::string system_name() {
-  utsname system{};
-  if (uname(&system) != 0) return "unknown";
-  return fmt::format("{} {} {}", system.sysname, system.release, system.machine);
-}
-
 // What is known of a run before it measures anything.
 Manifest first_manifest(const WantedRun& wanted) {
+  utsname system{};
+  uname(&system);  // cannot fail: only a wrong address is an error
   Manifest manifest;
   manifest.build = this_build();
   manifest.vector_target = vector_target();
   manifest.bytes_promised = vector_target_keeps_bytes();
-  manifest.host = host_name();
-  manifest.system = system_name();
+  manifest.host = system.nodename;
+  manifest.system = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   manifest.run = wanted.plan.config.name;
   manifest.seed = wanted.plan.config.seed;
   manifest.fingerprint = fingerprint(wanted.identity);
