@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
+#include <cstdio>
 #include <system_error>
 #include <thread>
 
@@ -22,13 +22,9 @@ void occupy_standard_files() {
 }
 
 void write_stdout(const std::string& text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(STDOUT_FILENO, rest.data(), rest.size());
-    if (written >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
-    }
+  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  if (written < text.size() || std::fflush(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
   }
 }
 
