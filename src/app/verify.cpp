@@ -156,16 +156,6 @@ void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, 
   }
 }
 
-void check_scalings(const Plan& plan, Faults& faults) {
-  for (const Experiment& experiment : plan.config.experiments) {
-    for (const std::int64_t d : experiment.d) {
-      for (std::string& fault : check_scaling_names(experiment, d)) {
-        faults.push_back(std::move(fault));
-      }
-    }
-  }
-}
-
 std::string line_text(const CheckedLine& line) {
   return fmt::format("  {}: {}, exactly {}; {} standard errors off, allowed {}\n",
                      describe_line(line.row), rounded(*line.row.estimate, 8),
@@ -203,7 +193,7 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
   const Plan plan = make_plan(config);
   const std::vector<ResultRow> rows = read_summary(folder / "summary.csv");
   check_against_config(plan, rows, faults);
-  check_scalings(plan, faults);
+  std::ranges::move(check_scaling_names(config), std::back_inserter(faults));
   text += fmt::format(
       "{} lines of summary.csv, their queries and exact values against config.json\n", rows.size());
   const ReferenceCheck check = check_estimates(plan, rows);

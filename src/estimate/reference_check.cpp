@@ -55,6 +55,24 @@ bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
 }
 
+// How a scaling does at size d what its name does not say; empty if it does not, or is not one of
+// the table's.
+std::string fault_of_name(const Scaling& scaling, std::int64_t d) {
+  constexpr double kRounding = 1e-12;
+  const auto size = static_cast<double>(d);
+  double named = 1;
+  if (scaling.name == "div_sqrt_d") {
+    named = 1 / std::sqrt(size);
+  } else if (scaling.name == "div_d") {
+    named = 1 / size;
+  } else if (scaling.name != "none") {
+    return "";
+  }
+  const double used = multiplier_at(scaling.rule, {d, 1});
+  if (std::abs(used - named) <= kRounding * named) return "";
+  return fmt::format("multiplies scores by {:f} at d={}, its name says {:f}", used, d, named);
+}
+
 // |estimate - reference| beyond the reference's own error, in standard errors.
 double distance(const MetricRow& metric, const ResultRow& row) {
   const double off = std::abs(*row.estimate - *row.reference);
@@ -163,24 +181,18 @@ std::string check_queries(const Experiment& experiment, const Cell& cell, const 
   return missed ? fault + " where the target is not met" : "";
 }
 
-std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d) {
-  constexpr double kRounding = 1e-12;
-  const auto size = static_cast<double>(d);
+std::vector<std::string> check_scaling_names(const Config& config) {
   std::vector<std::string> faults;
-  for (const Scaling& scaling : experiment.scalings) {
-    double named = 1;
-    if (scaling.name == "div_sqrt_d") {
-      named = 1 / std::sqrt(size);
-    } else if (scaling.name == "div_d") {
-      named = 1 / size;
-    } else if (scaling.name != "none") {
-      continue;
+  for (const Experiment& experiment : config.experiments) {
+    for (const std::int64_t d : experiment.d) {
+      for (const Scaling& scaling : experiment.scalings) {
+        const std::string fault = fault_of_name(scaling, d);
+        if (!fault.empty()) {
+          faults.push_back(
+              fmt::format("the scaling {} of {} {}", scaling.name, experiment.name, fault));
+        }
+      }
     }
-    const double used = multiplier_at(scaling.rule, {d, 1});
-    if (std::abs(used - named) <= kRounding * named) continue;
-    faults.push_back(
-        fmt::format("the scaling {} of {} multiplies scores by {:f} at d={}, its name says {:f}",
-                    scaling.name, experiment.name, used, d, named));
   }
   return faults;
 }

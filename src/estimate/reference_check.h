@@ -66,8 +66,8 @@ std::string describe_line(const ResultRow& row);
 /// name; empty if nothing is.
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row);
 
-/// What is wrong with the scalings of the experiment at size d: those of the table must multiply
+/// What is wrong with the scalings of a config at its sizes d: those of the table must multiply
 /// scores by what their name says, computed a second time here. One sentence each.
-std::vector<std::string> check_scaling_names(const Experiment& experiment, std::int64_t d);
+std::vector<std::string> check_scaling_names(const Config& config);
 
 }  // namespace attnscale

@@ -185,9 +185,9 @@ TEST(ReferenceCheck, AMeanThatVariedWithoutAnErrorBarDecidesNothing) {
 
 TEST(ReferenceCheck, ANamedScalingMustDoWhatItsNameSays) {
   Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
-  EXPECT_THAT(check_scaling_names(experiment, 64), IsEmpty());
+  EXPECT_THAT(check_scaling_names(config_of(experiment)), IsEmpty());
   experiment.scalings[1].rule.d_power = -1;
-  EXPECT_THAT(check_scaling_names(experiment, 64),
+  EXPECT_THAT(check_scaling_names(config_of(experiment)),
               ElementsAre(HasSubstr("the scaling div_sqrt_d of drawn")));
 }
 
