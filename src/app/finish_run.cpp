@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 #include <stdexcept>
 
@@ -31,13 +32,7 @@ void append(std::vector<Row>& to, std::vector<Row> from) {
 
 // Reasons to doubt the run, one sentence each.
 std::vector<std::string> alarms_of(const Plan& plan, const ReferenceCheck& check) {
-  std::vector<std::string> alarms;
-  for (const Experiment& experiment : plan.config.experiments) {
-    for (const std::int64_t d : experiment.d) {
-      const auto faults = check_scaling_names(experiment, d);
-      if (!faults.empty()) alarms.push_back(faults.front());
-    }
-  }
+  std::vector<std::string> alarms = check_scaling_names(plan.config);
   if (check.beyond > 0) {
     alarms.push_back(fmt::format("{} {} further from the exact value than chance allows, first {}",
                                  check.beyond, check.beyond == 1 ? "estimate is" : "estimates are",
@@ -59,26 +54,15 @@ std::string misjudged_sentence(const ReferenceCheck& check) {
       one ? "its error bar misses" : "their error bars miss");
 }
 
-// The lines of a run whose precision target was not met.
-struct MissedTargets {
-  int lines = 0;
-  std::string first;
-
-  void add(const Experiment& experiment, const std::vector<ResultRow>& rows) {
-    for (const ResultRow& row : rows) {
-      if (misses_target(experiment, row) && lines++ == 0) {
-        first = fmt::format("{} of {} at d={} keys={} under {}", row.metric, row.key.experiment,
-                            *row.key.d, row.key.keys, row.key.scaling);
-      }
-    }
-  }
-
-  std::string sentence() const {
-    return fmt::format(
-        "the precision target was not reached in {} {} {}; raise \"queries\" or ask for less",
-        lines, lines == 1 ? "line:" : "lines, the first", first);
-  }
-};
+// About the lines whose precision target was not met; there is at least one.
+std::string missed_sentence(const std::vector<ResultRow>& missed) {
+  const ResultRow& first = missed.front();
+  return fmt::format(
+      "the precision target was not reached in {} {} {} of {} at d={} keys={} under {}; raise "
+      "\"queries\" or ask for less",
+      missed.size(), missed.size() == 1 ? "line:" : "lines, the first", first.metric,
+      first.key.experiment, *first.key.d, first.key.keys, first.key.scaling);
+}
 
 // Files are read in place: one that was changed meanwhile gave numbers of no single version.
 void expect_unchanged(const Given& given) {
@@ -115,7 +99,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
   FragileMeans fragile;
-  MissedTargets missed;
+  std::vector<ResultRow> missed;
   Results results;
   std::size_t cell = 0;
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
@@ -126,7 +110,9 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       std::vector<ResultRow> rows = estimate_cell(plan, plan.cells[cell], tallies[cell], exact);
       mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
-      missed.add(experiment, rows);
+      std::ranges::copy_if(rows, std::back_inserter(missed), [&](const ResultRow& row) {
+        return misses_target(experiment, row);
+      });
       fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
       append(results.contrasts, contrast_cell(plan, plan.cells[cell], tallies[cell]));
@@ -144,8 +130,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   const ReferenceCheck check = check_estimates(plan, results.rows);
   if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
   append(warnings, alarms_of(plan, check));
-  if (missed.lines == 0) return FinishedRun{std::move(results), std::move(warnings)};
-  warnings.push_back(missed.sentence());
+  if (missed.empty()) return FinishedRun{std::move(results), std::move(warnings)};
+  warnings.push_back(missed_sentence(missed));
   return FinishedRun{std::move(results), std::move(warnings), ExitCode::kTargetNotReached};
 }
 
