@@ -1,9 +1,10 @@
 #include "report/number_text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace attnscale {
 namespace {
@@ -12,20 +13,14 @@ constexpr double kTiny = 1e-4;
 constexpr double kHuge = 1e6;
 constexpr int kMostPlaces = 6;
 
-std::string text_of(double number, std::chars_format format, int precision) {
-  std::array<char, 400> buffer;  // the largest double has 309 digits before the point
-  const std::to_chars_result result = std::to_chars(buffer.data(), buffer.data() + buffer.size(),
-                                                    number, format, std::min(precision, 60));
-  return std::string(buffer.data(), result.ptr);
+std::string scientific(double number, int places) {
+  return fmt::format("{:.{}e}", number, places);
 }
 
 // The exponent of `number` in scientific form once rounded to `digits`: 9.99 to two digits has 1.
 int decimal_exponent(double number, int digits) {
-  const std::string text = text_of(number, std::chars_format::scientific, digits - 1);
-  int exponent = 0;
-  const std::size_t start = text.find('e') + (text[text.find('e') + 1] == '+' ? 2 : 1);
-  std::from_chars(text.data() + start, text.data() + text.size(), exponent);
-  return exponent;
+  const std::string text = scientific(number, digits - 1);
+  return static_cast<int>(std::strtol(&text[text.find('e') + 1], nullptr, 10));
 }
 
 }  // namespace
@@ -33,10 +28,7 @@ int decimal_exponent(double number, int digits) {
 std::string rounded(double number, int digits) {
   if (number == 0) return "0";
   if (std::isnan(number)) return "nan";  // whose sign says nothing
-  if (!std::isfinite(number)) return text_of(number, std::chars_format::general, digits);
-  if (std::abs(number) < kTiny || std::abs(number) >= kHuge) {
-    return text_of(number, std::chars_format::scientific, digits - 1);
-  }
+  if (std::abs(number) < kTiny || std::abs(number) >= kHuge) return scientific(number, digits - 1);
   return with_places(number, std::max(0, digits - 1 - decimal_exponent(number, digits)));
 }
 
@@ -52,7 +44,7 @@ std::string rounded_short(double number, int digits) {
 }
 
 std::string with_places(double number, int places) {
-  return text_of(number, std::chars_format::fixed, places);
+  return fmt::format("{:.{}f}", number, places);
 }
 
 std::string slope_text(double slope) {
@@ -65,15 +57,13 @@ std::string estimate_and_error(double estimate, double error) {
   if (larger < kTiny || larger >= kHuge) {
     const int exponent = decimal_exponent(larger, 2);
     const double unit = std::pow(10.0, exponent);
-    return std::string("(") + estimate_and_error(estimate / unit, error / unit) + ")" +
-           text_of(unit, std::chars_format::scientific, 0).substr(1);
+    return fmt::format("({})e{:+03}", estimate_and_error(estimate / unit, error / unit), exponent);
   }
   const int places = std::max(0, 1 - decimal_exponent(error, 2));
   if (places <= kMostPlaces) {
     return with_places(estimate, places) + " +- " + with_places(error, places);
   }
-  return with_places(estimate, kMostPlaces) + " +- " +
-         text_of(error, std::chars_format::scientific, 1);
+  return with_places(estimate, kMostPlaces) + " +- " + scientific(error, 1);
 }
 
 std::string grouped(std::int64_t number) {
