@@ -27,8 +27,7 @@ std::vector<const ResultRow*> rows_of(const ResultGrid& grid, const char* metric
       rows.push_back(row);
     }
   }
-  std::sort(rows.begin(), rows.end(),
-            [](const ResultRow* a, const ResultRow* b) { return *a->key.d < *b->key.d; });
+  std::ranges::sort(rows, {}, [](const ResultRow* row) { return *row->key.d; });
   return rows;
 }
 
@@ -62,20 +61,16 @@ std::string answer_spread(const ResultGrid& grid) {
   }
   std::string text = "raw spread " + series(measured) + " against ";
   text += (unit_spread ? "sqrt(d) " : "the exact ") + series(expected);
-  if (raw.size() == 1 || raw.size() > kMostSizes) {
-    text += raw.size() == 1 ? " at " + size_text(*raw[0])
-                            : " from " + size_text(*raw.front()) + " to " + size_text(*raw.back());
+  if (raw.size() == 1) {
+    text += " at " + size_text(*raw.front());
+  } else if (raw.size() > kMostSizes) {
+    text += " from " + size_text(*raw.front()) + " to " + size_text(*raw.back());
   }
   const std::vector<const ResultRow*> scaled = rows_of(grid, "logit_sd", kDividedBySqrtD);
   if (scaled.empty()) return text;
-  double least = *scaled.front()->estimate;
-  double most = least;
-  for (const ResultRow* row : scaled) {
-    least = std::min(least, *row->estimate);
-    most = std::max(most, *row->estimate);
-  }
-  const std::string from = with_places(least, 3);
-  const std::string to = with_places(most, 3);
+  const auto [least, most] = std::ranges::minmax_element(scaled, {}, &ResultRow::estimate);
+  const std::string from = with_places(*(*least)->estimate, 3);
+  const std::string to = with_places(*(*most)->estimate, 3);
   return text + "; after the division " + from + (from == to ? "" : " to " + to);
 }
 

@@ -122,26 +122,24 @@ GridTables tables_of(const ResultGrid& grid, std::size_t width) {
     for (const Exact exact : {Exact::kShown, Exact::kLeftOut}) {
       made = {layout(grid, exact), exact};
       const auto fits = [width](const ScreenTable& table) { return text_width(table) <= width; };
-      if (std::all_of(made.tables.begin(), made.tables.end(), fits)) return made;
+      if (std::ranges::all_of(made.tables, fits)) return made;
     }
   }
   return made;
 }
 
 std::int64_t count_of(const ResultGrid& grid, std::string_view status) {
-  return std::count_if(grid.rows.begin(), grid.rows.end(),
-                       [status](const ResultRow* row) { return row->status == status; });
+  return std::ranges::count(grid.rows, status, &ResultRow::status);
 }
 
 // Says where the exact values are if the tables had no room for them.
 void point_to_exact_values(const ResultGrid& grid, GridTables& made) {
-  const bool any = std::any_of(grid.rows.begin(), grid.rows.end(),
-                               [](const ResultRow* row) { return row->reference.has_value(); });
-  const bool shown =
-      std::any_of(grid.metrics.begin(), grid.metrics.end(), [&](const std::string& metric) {
-        return contents_of(grid, metric, made.exact).exact_values;
-      });
-  if (!any || shown) return;
+  const auto has_exact_value = [](const ResultRow* row) { return row->reference.has_value(); };
+  const auto is_shown = [&](const std::string& metric) {
+    return contents_of(grid, metric, made.exact).exact_values;
+  };
+  if (std::ranges::none_of(grid.rows, has_exact_value)) return;
+  if (std::ranges::any_of(grid.metrics, is_shown)) return;
   made.tables.back().notes.emplace_back(
       "exact values: in summary.csv, or attnscale show --format markdown");
 }

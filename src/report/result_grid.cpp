@@ -76,35 +76,27 @@ GridAxis choose_axis(const Rows& experiment) {
   return GridAxis::kNothing;
 }
 
-ResultGrid grid_of(GridAxis axis, Rows rows) {
-  struct Place {
-    std::size_t label, scaling, metric;
-  };
+ResultGrid grid_of(GridAxis axis, const Rows& rows) {
+  ResultGrid grid;
+  grid.axis = axis;
+  grid.rows = rows;
   Distinct labels, scalings, metrics;
-  std::vector<Place> places;
   for (const ResultRow* row : rows) {
-    places.push_back({labels.add(axis_label(*row, axis)),
-                      scalings.add(name_with_value(row->key.scaling, row->key.scaling_value)),
-                      metrics.add(row->metric)});
+    const std::size_t label = labels.add(axis_label(*row, axis));
+    const std::size_t scaling =
+        scalings.add(name_with_value(row->key.scaling, row->key.scaling_value));
+    grid.places[{label, scaling, metrics.add(row->metric)}] = row;
   }
-  ResultGrid grid{axis, std::move(rows), labels.take(), scalings.take(), metrics.take(), {}};
-  const std::size_t across = grid.scaling_labels.size() * grid.metrics.size();
-  grid.places.resize(grid.axis_labels.size() * across);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Place& place = places[i];
-    grid.places[place.label * across + place.scaling * grid.metrics.size() + place.metric] =
-        grid.rows[i];
-  }
+  grid.axis_labels = labels.take();
+  grid.scaling_labels = scalings.take();
+  grid.metrics = metrics.take();
   return grid;
 }
 
 std::string count_of_queries(const Rows& rows) {
-  std::int64_t least = rows.front()->queries;
-  std::int64_t most = least;
-  for (const ResultRow* row : rows) {
-    least = std::min(least, row->queries);
-    most = std::max(most, row->queries);
-  }
+  const auto [fewest, largest] = std::ranges::minmax_element(rows, {}, &ResultRow::queries);
+  const std::int64_t least = (*fewest)->queries;
+  const std::int64_t most = (*largest)->queries;
   const std::string text = least == most ? grouped(most) : grouped(least) + " to " + grouped(most);
   return text + (most == 1 ? " query" : " queries");
 }
@@ -112,7 +104,8 @@ std::string count_of_queries(const Rows& rows) {
 }  // namespace
 
 const ResultRow* ResultGrid::at(std::size_t label, std::size_t scaling, std::size_t metric) const {
-  return places[(label * scaling_labels.size() + scaling) * metrics.size() + metric];
+  const auto place = places.find({label, scaling, metric});
+  return place == places.end() ? nullptr : place->second;
 }
 
 std::vector<ResultGrid> grids_of(std::span<const ResultRow> rows) {
@@ -128,8 +121,8 @@ std::vector<ResultGrid> grids_of(std::span<const ResultRow> rows) {
       }
       return key;
     };
-    for (Rows& of_grid : grouped_by(experiment, fixed)) {
-      grids.push_back(grid_of(axis, std::move(of_grid)));
+    for (const Rows& of_grid : grouped_by(experiment, fixed)) {
+      grids.push_back(grid_of(axis, of_grid));
     }
   }
   return grids;

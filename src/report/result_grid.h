@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "experiment/result_row.h"
@@ -21,7 +23,8 @@ struct ResultGrid {
   GridAxis axis = GridAxis::kNothing;
   std::vector<const ResultRow*> rows;
   std::vector<std::string> axis_labels, scaling_labels, metrics;
-  std::vector<const ResultRow*> places;  ///< metrics within scalings within the axis; see at
+  /// By the indices of their label, scaling and metric.
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, const ResultRow*> places;
 
   /// The row of the label, scaling and metric with these indices, or nullptr.
   const ResultRow* at(std::size_t label, std::size_t scaling, std::size_t metric) const;
