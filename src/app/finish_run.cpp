@@ -18,7 +18,7 @@
 #include "experiment/histogram.h"
 #include "experiment/samples.h"
 #include "io/atomic_file.h"
-#include "io/result_writer.h"
+#include "io/result_tables.h"
 #include "io/sha256.h"
 #include "report/number_text.h"
 
@@ -110,9 +110,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       std::vector<ResultRow> rows = estimate_cell(plan, plan.cells[cell], tallies[cell], exact);
       mark_target(experiment, plan.cells[cell], tallies[cell].moments, rows);
-      std::ranges::copy_if(rows, std::back_inserter(missed), [&](const ResultRow& row) {
-        return misses_target(experiment, row);
-      });
+      std::ranges::copy_if(rows, std::back_inserter(missed),
+                           [&](const ResultRow& row) { return misses_target(experiment, row); });
       fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
       append(results.contrasts, contrast_cell(plan, plan.cells[cell], tallies[cell]));

@@ -6,7 +6,7 @@
 
 #include "app/manifest.h"
 #include "app/version.h"
-#include "io/result_writer.h"
+#include "io/result_tables.h"
 
 namespace attnscale {
 namespace {

@@ -43,8 +43,7 @@ Checkpoint take_checkpoint(TextReader& reader) {
   reader.start_line(kFirstWord);
   const std::int64_t format = reader.take_integer();
   if (format != kFormat) {
-    throw TextError(
-        fmt::format("it has format {}, this program reads format {}", format, kFormat));
+    throw TextError(fmt::format("it has format {}, this program reads format {}", format, kFormat));
   }
   reader.start_line("version");
   checkpoint.identity.version = reader.take_rest_of_line();
@@ -104,10 +103,10 @@ bool has_groups_of(const Experiment& experiment, const CellLedger& cell) {
 }  // namespace
 
 std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger) {
-  std::string text = fmt::format(
-      "{} {}\nversion {}\nshard {} {}\nconfig {}\n{}\ncells {}\n", kFirstWord, kFormat,
-      identity.version, ledger.shard().index, ledger.shard().count, identity.config.size(),
-      identity.config, ledger.cells());
+  std::string text =
+      fmt::format("{} {}\nversion {}\nshard {} {}\nconfig {}\n{}\ncells {}\n", kFirstWord, kFormat,
+                  identity.version, ledger.shard().index, ledger.shard().count,
+                  identity.config.size(), identity.config, ledger.cells());
   for (std::size_t i = 0; i < ledger.cells(); ++i) append_text(ledger.cell(i), text);
   text += std::string(kLastWord) + " " + sha256_hex(text) + "\n";
   return text;

@@ -111,10 +111,10 @@ void check_identities(const RunIdentity& identity, const Plan& plan,
   std::erase_if(shards, [&](const ShardOutline& shard) {
     const auto found = first_difference(identity, shard.identity);
     if (found) {
-      faults.push_back(fmt::format(
-          "{} is of another run: {} is {} there and {} in the others (its share is {})",
-          name_of(shard), found->key, found->theirs, found->ours,
-          describe(all_shares(plan, shard.shard), plan)));
+      faults.push_back(
+          fmt::format("{} is of another run: {} is {} there and {} in the others (its share is {})",
+                      name_of(shard), found->key, found->theirs, found->ours,
+                      describe(all_shares(plan, shard.shard), plan)));
     } else if (shard.missing.size() != plan.cells.size()) {
       faults.push_back(name_of(shard) + " does not hold the cells of its own config");
     }

@@ -265,27 +265,6 @@ template Table table_of(std::span<const WeightRow>);
 template Table table_of(std::span<const OutputRow>);
 template Table table_of(std::span<const BaselineRow>);
 
-Table samples_table(std::span<const SampleRow> rows) {
-  Table table = table_of(rows);
-  const auto first = static_cast<std::ptrdiff_t>(table.columns.size());
-  const auto place_of = [&](const std::string& metric) {
-    return std::find(table.columns.begin() + first, table.columns.end(), metric);
-  };
-  for (const SampleRow& row : rows) {
-    for (const auto& [metric, value] : row.values) {
-      if (place_of(metric) == table.columns.end()) table.columns.push_back(metric);
-    }
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<Value>& line = table.rows[i];
-    line.resize(table.columns.size());
-    for (const auto& [metric, value] : rows[i].values) {
-      line[static_cast<std::size_t>(place_of(metric) - table.columns.begin())] = value_of(value);
-    }
-  }
-  return table;
-}
-
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};
   wide.columns.emplace_back("queries");
@@ -316,6 +295,76 @@ Table wide_table(std::span<const ResultRow> rows) {
     if (has_median[row.metric]) first[3] = value_of(row.median);
   }
   return wide;
+}
+
+namespace {
+
+// samples.csv: one line per row; the metrics that were measured, in the order they first appear.
+Table samples_table(std::span<const SampleRow> rows) {
+  Table table = table_of(rows);
+  const auto first = static_cast<std::ptrdiff_t>(table.columns.size());
+  const auto place_of = [&](const std::string& metric) {
+    return std::find(table.columns.begin() + first, table.columns.end(), metric);
+  };
+  for (const SampleRow& row : rows) {
+    for (const auto& [metric, value] : row.values) {
+      if (place_of(metric) == table.columns.end()) table.columns.push_back(metric);
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<Value>& line = table.rows[i];
+    line.resize(table.columns.size());
+    for (const auto& [metric, value] : rows[i].values) {
+      line[static_cast<std::size_t>(place_of(metric) - table.columns.begin())] = value_of(value);
+    }
+  }
+  return table;
+}
+
+enum class Presence { kAlways, kWhereFilled };
+
+template <auto kRows, auto kTable>
+Table table(const Results& results) {
+  return kTable(results.*kRows);
+}
+
+struct ResultFile {
+  const char* name;
+  Presence presence;
+  Table (*table)(const Results&);
+  std::string (*format)(const Table&);
+};
+
+using enum Presence;
+constexpr ResultFile kFiles[] = {
+    {"summary.csv", kAlways, table<&Results::rows, table_of<ResultRow>>, to_csv},
+    {"wide.csv", kAlways, table<&Results::rows, wide_table>, to_csv},
+    {"summary.json", kAlways, table<&Results::rows, table_of<ResultRow>>, to_json},
+    {"crossings.csv", kAlways, table<&Results::crossings, table_of<CrossingRow>>, to_csv},
+    {"contrasts.csv", kWhereFilled, table<&Results::contrasts, table_of<ContrastRow>>, to_csv},
+    {"histogram.csv", kWhereFilled, table<&Results::histogram, table_of<HistogramRow>>, to_csv},
+    {"samples.csv", kWhereFilled, table<&Results::samples, samples_table>, to_csv},
+    {"weights.csv", kWhereFilled, table<&Results::weights, table_of<WeightRow>>, to_csv},
+    {"outputs.csv", kWhereFilled, table<&Results::outputs, table_of<OutputRow>>, to_csv},
+    {"baselines.csv", kWhereFilled, table<&Results::baselines, table_of<BaselineRow>>, to_csv},
+};
+
+}  // namespace
+
+std::vector<std::string> result_file_names() {
+  std::vector<std::string> names;
+  for (const ResultFile& file : kFiles) names.emplace_back(file.name);
+  return names;
+}
+
+std::vector<NamedBytes> result_files(const Results& results) {
+  std::vector<NamedBytes> files;
+  for (const ResultFile& file : kFiles) {
+    const Table table = file.table(results);
+    if (table.rows.empty() && file.presence == Presence::kWhereFilled) continue;
+    files.push_back({file.name, file.format(table)});
+  }
+  return files;
 }
 
 std::vector<ResultRow> read_summary(const std::filesystem::path& path) {

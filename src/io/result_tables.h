@@ -1,12 +1,15 @@
-// The rows of results as the tables of a run's files, and back. One list of columns per file serves
-// both ways, so a column is named in one place. Knows nothing of how a number was found.
+// The rows of results as the tables of a run's files, and back: those files that depend on its
+// config and seed alone. One list of columns per file serves both ways, so a column is named in one
+// place. Knows nothing of how a number was found.
 #pragma once
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "experiment/result_row.h"
+#include "io/atomic_file.h"
 #include "io/table.h"
 
 namespace attnscale {
@@ -22,8 +25,11 @@ Table table_of(std::span<const Row> rows);
 /// METRIC_median as well. A metric an experiment did not measure is empty in its lines.
 Table wide_table(std::span<const ResultRow> rows);
 
-/// samples.csv: one line per row; the metrics that were measured, in the order they first appear.
-Table samples_table(std::span<const SampleRow> rows);
+/// The names of all files that result_files may give.
+std::vector<std::string> result_file_names();
+
+/// The files to write: some always, the others only if they have lines.
+std::vector<NamedBytes> result_files(const Results& results);
 
 /// The rows of a finished run's summary.csv, exactly as they were written. Throws std::system_error
 /// if the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong" if it is

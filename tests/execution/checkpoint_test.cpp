@@ -124,9 +124,8 @@ TEST(Checkpoint, AnotherRunIsRefusedByTheNameOfWhatChanged) {
   };
   EXPECT_EQ(refusal_of(small_identity()), "");
   EXPECT_EQ(refusal_of(changed("\"x\"", "\"another description\"")), "");
-  EXPECT_EQ(
-      refusal_of(changed("1237", "1238")),
-      "folder holds another run: /experiments/0/queries is 1237 there and 1238 here");
+  EXPECT_EQ(refusal_of(changed("1237", "1238")),
+            "folder holds another run: /experiments/0/queries is 1237 there and 1238 here");
   EXPECT_THAT(refusal_of(changed("[4, 16]", "[4, 32]")),
               HasSubstr("/experiments/0/d is [4,16] there and [4,32]"));
   EXPECT_THAT(refusal_of(changed("\"seed\": 7", "\"seed\": 8")),
