@@ -209,7 +209,8 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    text += report_text(results, read_logits(folder), command.format, width);
+    const Manifest manifest = read_manifest(folder).value_or(Manifest{});
+    text += report_text(results, manifest.logits, command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;
 }

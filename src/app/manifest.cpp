@@ -114,11 +114,6 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& folder) {
   return parse_manifest(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-std::vector<std::string> read_logits(const std::filesystem::path& folder) {
-  const auto manifest = read_manifest(folder);
-  return manifest ? manifest->logits : std::vector<std::string>();
-}
-
 std::string event_line(const std::string& time, const std::string& event,
                        const std::vector<std::pair<std::string, Fact>>& facts) {
   Json line{{"time", time}, {"event", event}};

@@ -73,9 +73,6 @@ std::optional<Manifest> parse_manifest(std::string_view text);
 /// The manifest in `folder`; empty if there is no such file or it is not a manifest.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
-/// The lines about logits in that manifest; none if there is no manifest.
-std::vector<std::string> read_logits(const std::filesystem::path& folder);
-
 using Fact = std::variant<std::int64_t, std::string, std::vector<std::string>>;
 
 /// One line of events.jsonl, without its line end; `facts` are the event's own. Bytes that are not

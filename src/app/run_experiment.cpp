@@ -31,17 +31,6 @@ void warn(const std::string& warning, RunJournal& journal) {
   journal.warning(warning);
 }
 
-// What the folder holds. Refuses another run unless it may be replaced.
-FolderContents contents_unless_refused(const fs::path& folder, const WantedRun& wanted,
-                                       OtherRun other_run) {
-  FolderContents contents = inspect_folder(folder, wanted);
-  if (contents.state == FolderState::kOther && other_run == OtherRun::kRefuse) {
-    throw UserError(contents.difference +
-                    ". Write elsewhere with --out DIR, or replace it with --force");
-  }
-  return contents;
-}
-
 // On stdout, as wide as its terminal.
 void print_report(const Results& results, const std::vector<std::string>& formulas) {
   write_stdout(report_text(results, formulas, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
@@ -53,7 +42,7 @@ ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<
             << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
             << "; nothing to do\n";
   if (verbosity == Verbosity::kNormal && !shard) {
-    print_report(read_results(folder), read_logits(folder));
+    print_report(read_results(folder), read_manifest(folder).value_or(Manifest{}).logits);
   }
   return code;
 }
@@ -64,7 +53,14 @@ using FolderWork = std::function<ExitCode(FolderContents found, RunJournal& jour
 // notes a failure. If the folder already holds the finished run, shows that instead.
 ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
                              const WritingOptions& options, const FolderWork& work) {
-  const auto look = [&] { return contents_unless_refused(folder, wanted, options.other_run); };
+  const auto look = [&] {
+    FolderContents contents = inspect_folder(folder, wanted);
+    if (contents.state == FolderState::kOther && options.other_run == OtherRun::kRefuse) {
+      throw UserError(contents.difference +
+                      ". Write elsewhere with --out DIR, or replace it with --force");
+    }
+    return contents;
+  };
   const auto show = [&](const FolderContents& contents) {
     return show_finished_run(folder, contents.exit_code, wanted.shard, options.verbosity);
   };
@@ -96,12 +92,6 @@ LoadedConfig load(const RunCommand& command) {
         "have it");
   }
   return loaded;
-}
-
-// What was measured before, cell by cell.
-std::vector<CellLedger> measured_before(const Plan& plan, FolderContents contents) {
-  if (contents.checkpoint) return std::move(contents.checkpoint->cells);
-  return std::vector<CellLedger>(plan.cells.size());
 }
 
 bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path& folder,
@@ -187,7 +177,9 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   const auto work = [&](FolderContents found, RunJournal& journal) {
     for (const std::string& warning : loaded.warnings) warn(warning, journal);
     if (!found.warning.empty()) warn(found.warning, journal);
-    Ledger ledger(plan, command.shard.value_or(Shard{}), measured_before(plan, std::move(found)));
+    std::vector<CellLedger> measured;
+    if (found.checkpoint) measured = std::move(found.checkpoint->cells);
+    Ledger ledger(plan, command.shard.value_or(Shard{}), std::move(measured));
     if (const auto queries = ledger.queries_done()) {
       std::cerr << "going on after " << queries << " queries\n";
     }

@@ -32,12 +32,6 @@ std::string_view checked_body(std::string_view text) {
   return body;
 }
 
-void check_first_line(std::string_view text) {
-  if (!text.starts_with(std::string(kFirstWord) + " ")) {
-    throw TextError("it is not a checkpoint of attnscale");
-  }
-}
-
 Checkpoint take_checkpoint(TextReader& reader) {
   Checkpoint checkpoint;
   reader.start_line(kFirstWord);
@@ -114,7 +108,9 @@ std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger) {
 
 Checkpoint parse_checkpoint(std::string_view text, const std::string& name) {
   try {
-    check_first_line(text);
+    if (!text.starts_with(std::string(kFirstWord) + " ")) {
+      throw TextError("it is not a checkpoint of attnscale");
+    }
     TextReader reader(checked_body(text));
     return take_checkpoint(reader);
   } catch (const TextError& error) {

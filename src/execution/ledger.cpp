@@ -6,6 +6,26 @@
 #include "estimate/stop_rule.h"
 
 namespace attnscale {
+namespace {
+
+// How many blocks of the plan's cell number `cell` are wanted, given what is known of it: all, or,
+// with a precision target, those up to the look at which the target is met, as far as that is
+// known. Requires that no block was measured before it was wanted.
+std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known) {
+  const Cell& planned = plan.cells[cell];
+  const Experiment& experiment = plan.experiment_of(planned);
+  if (!experiment.stop) return planned.blocks;
+  // Whatever is done was wanted after all looks before it had failed.
+  const std::int64_t reached = known.done.empty() ? 0 : known.done.ranges().back().last;
+  const std::int64_t look = look_from(planned, *experiment.stop, reached);
+  if (look == planned.blocks || !known.done.contains({0, look}) ||
+      meets_target(experiment, planned, known.tree.fold())) {
+    return look;
+  }
+  return look_from(planned, *experiment.stop, look + 1);
+}
+
+}  // namespace
 
 std::int64_t queries_in(const Cell& cell, const BlockSet& blocks) {
   const std::int64_t last = cell.blocks - 1;
@@ -26,25 +46,9 @@ void CellLedger::merge(const CellLedger& other) {
   counts.merge(other.counts);
 }
 
-std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known) {
-  const Cell& planned = plan.cells[cell];
-  const Experiment& experiment = plan.experiment_of(planned);
-  if (!experiment.stop) return planned.blocks;
-  // Whatever is done was wanted after all looks before it had failed.
-  const std::int64_t reached = known.done.empty() ? 0 : known.done.ranges().back().last;
-  const std::int64_t look = look_from(planned, *experiment.stop, reached);
-  if (look == planned.blocks || !known.done.contains({0, look}) ||
-      meets_target(experiment, planned, known.tree.fold())) {
-    return look;
-  }
-  return look_from(planned, *experiment.stop, look + 1);
-}
-
-Ledger::Ledger(const Plan& plan, Shard shard)
-    : Ledger(plan, shard, std::vector<CellLedger>(plan.cells.size())) {}
-
 Ledger::Ledger(const Plan& plan, Shard shard, std::vector<CellLedger> cells)
     : plan_(plan), shard_(shard), cells_(std::move(cells)) {
+  cells_.resize(plan.cells.size());
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     BlockRange wanted = share_of(plan, shard, i);
     wanted.last = std::min(wanted.last, blocks_wanted(plan, i, cells_[i]));

@@ -34,11 +34,6 @@ struct CellLedger {
   friend bool operator==(const CellLedger&, const CellLedger&) = default;
 };
 
-/// How many blocks of the plan's cell number `cell` are wanted, given what is known of it: all, or,
-/// with a precision target, those up to the look at which the target is met, as far as that is
-/// known. Requires that no block was measured before it was wanted.
-std::int64_t blocks_wanted(const Plan& plan, std::size_t cell, const CellLedger& known);
-
 /// What merging a part changed in its cell.
 struct CellChange {
   BlockRange wanted;      ///< blocks that were not wanted before
@@ -49,11 +44,9 @@ struct CellChange {
 /// once.
 class Ledger {
  public:
-  /// Nothing is done yet.
-  explicit Ledger(const Plan& plan, Shard shard = {});
-
-  /// Continues from `cells`, one for each cell of the plan, from the same plan and shard.
-  Ledger(const Plan& plan, Shard shard, std::vector<CellLedger> cells);
+  /// Continues from `cells`, one for each cell of the plan, from the same plan and shard; none if
+  /// nothing is done yet.
+  explicit Ledger(const Plan& plan, Shard shard = {}, std::vector<CellLedger> cells = {});
 
   Shard shard() const { return shard_; }
   std::size_t cells() const { return cells_.size(); }

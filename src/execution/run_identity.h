@@ -29,12 +29,9 @@ struct Difference {
   std::string theirs;
 };
 
-/// The part of a config's JSON text that decides the numbers, as JSON: all but its description, its
-/// schema and the places of given files, whose contents count by their hash.
-std::string numbers_of(const std::string& config);
-
-/// SHA-256, in hexadecimal, of the version and the numbers of the config: equal exactly where
-/// first_difference finds nothing.
+/// SHA-256, in hexadecimal, of the version and of the part of the config that decides the numbers:
+/// all but its description, its schema and the places of given files, whose contents count by their
+/// hash. Equal exactly where first_difference finds nothing.
 std::string fingerprint(const RunIdentity& identity);
 
 /// Empty if the two give the same numbers. The seed is compared before all other keys. Both configs
