@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -10,7 +12,7 @@
 namespace attnscale {
 namespace {
 
-constexpr std::size_t kMostQueries = 8;  // of an experiment; if it has more, the first is shown
+constexpr std::ptrdiff_t kMostQueries = 8;  // of an experiment; if it has more, the first is shown
 constexpr std::int64_t kMostKeys = 32;
 constexpr std::int64_t kMostComponents = 16;  // of an output
 constexpr int kDigits = 4;  // one more than the lesson's longest numbers have, for small ones
@@ -100,27 +102,23 @@ ScreenTable baseline_table_of(const BaselineRow& row) {
 
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs) {
-  struct Found {
-    std::size_t queries = 0, shown = 0;
-    bool has_heads = false;
-  };
   const std::vector<GivenQuery> queries = queries_of(weights, outputs);
-  std::map<std::string, Found> found;
-  for (const GivenQuery& query : queries) {
-    Found& of_experiment = found[query.weights.front()->experiment];
-    ++of_experiment.queries;
-    if (query.weights.front()->head > 0) of_experiment.has_heads = true;
-  }
   std::vector<ScreenTable> tables;
-  for (const GivenQuery& query : queries) {
-    const std::string& experiment = query.weights.front()->experiment;
-    Found& all = found[experiment];
-    const bool are_many = all.queries > kMostQueries;
-    if (all.shown++ > 0 && are_many) continue;
-    tables.push_back(table_of(query, all.has_heads));
-    if (!are_many) continue;
-    tables.back().notes.push_back(
-        fmt::format("{} more queries of {} in weights.csv", all.queries - 1, experiment));
+  for (auto first = queries.begin(); first != queries.end();) {
+    const std::string& experiment = first->weights.front()->experiment;
+    const auto is_of_another = [&](const GivenQuery& query) {
+      return query.weights.front()->experiment != experiment;
+    };
+    const auto has_head = [](const GivenQuery& query) { return query.weights.front()->head > 0; };
+    const auto end = std::find_if(first, queries.end(), is_of_another);
+    const auto shown = end - first > kMostQueries ? first + 1 : end;
+    const bool has_heads = std::any_of(first, end, has_head);
+    for (auto query = first; query != shown; ++query) tables.push_back(table_of(*query, has_heads));
+    if (shown != end) {
+      tables.back().notes.push_back(
+          fmt::format("{} more queries of {} in weights.csv", end - shown, experiment));
+    }
+    first = end;
   }
   return tables;
 }
