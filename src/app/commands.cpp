@@ -141,16 +141,6 @@ std::string table_list(std::span<const Row> rows,
   return text;
 }
 
-// "; name: help" of every parameter of a row.
-template <typename Row>
-std::string describe_parameters(const Row& row) {
-  std::string text;
-  for (const auto& parameter : row.parameters) {
-    text += fmt::format("; {}: {}", parameter.name, parameter.help);
-  }
-  return text;
-}
-
 // Formula, meaning, origin and the numbers it needs: too much for one line.
 std::vector<std::string> describe_scaling(const ScalingRow& row) {
   std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
@@ -162,7 +152,11 @@ std::vector<std::string> describe_scaling(const ScalingRow& row) {
 }
 
 std::vector<std::string> describe_law(const LawRow& row) {
-  return {fmt::format("{}: {}{}", row.help, row.formula, describe_parameters(row))};
+  std::string line = fmt::format("{}: {}", row.help, row.formula);
+  for (const auto& parameter : row.parameters) {
+    line += fmt::format("; {}: {}", parameter.name, parameter.help);
+  }
+  return {line};
 }
 
 std::vector<std::string> describe_metric(const MetricRow& row) {
