@@ -53,6 +53,10 @@ void send(int rank, Kind kind, const std::string& text) {
            MPI_COMM_WORLD);
 }
 
+void send_to_others(int others, Kind kind, const std::string& text) {
+  for (int rank = 1; rank <= others; ++rank) send(rank, kind, text);
+}
+
 // The next message that has arrived. Asking costs no processor time, unlike MPI's own waiting.
 std::optional<Message> receive() {
   MPI_Status status;
@@ -79,7 +83,7 @@ class Root {
         timer_(options.checkpoint, options.checkpoint_interval) {}
 
   void run(const std::string& config) {
-    tell_all(Kind::kPlan, std::to_string(options_.threads) + "\n" + config);
+    send_to_others(others_, Kind::kPlan, std::to_string(options_.threads) + "\n" + config);
     try {
       measure();
     } catch (...) {
@@ -112,7 +116,7 @@ class Root {
   // After a failure here the others still have to end before the ranks can part. What they report
   // is lost, as merging it might fail again.
   void see_off_others() {
-    if (!stop_told_) tell_all(Kind::kStop, "");
+    if (!stop_told_) send_to_others(others_, Kind::kStop, "");
     while (ended_ < others_) {
       const auto message = receive();
       if (!message) {
@@ -129,10 +133,6 @@ class Root {
     if (queue_.merge(cell, part) && options_.cell_done) options_.cell_done(cell);
   }
 
-  void tell_all(Kind kind, const std::string& text) {
-    for (int rank = 1; rank <= others_; ++rank) send(rank, kind, text);
-  }
-
   // Answers what has arrived, and passes a stop on.
   void attend() {
     while (const auto message = receive()) take_message(*message);
@@ -140,7 +140,7 @@ class Root {
     if (!stop_told_) answer();
     if (!stop_told_ && stop()) {
       stop_told_ = true;
-      tell_all(Kind::kStop, "");
+      send_to_others(others_, Kind::kStop, "");
     }
   }
 
@@ -352,9 +352,7 @@ bool MpiExecutor::measure(const Plan& plan, Ledger& ledger, const ExecutorOption
 }
 
 void MpiExecutor::dismiss(int exit_code) {
-  for (int rank = 1; rank < world_.ranks(); ++rank) {
-    send(rank, Kind::kDismiss, std::to_string(exit_code));
-  }
+  send_to_others(world_.ranks() - 1, Kind::kDismiss, std::to_string(exit_code));
 }
 
 int serve(const MpiWorld&, const ConfigReader& read_config) {

@@ -234,17 +234,15 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-CsvFile read_csv_with(const std::vector<std::string>& columns, const std::filesystem::path& path) {
-  CsvFile file = read_csv(path);
-  if (file.columns == columns) return file;
-  throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", path.string(),
-                                       joined(file.columns), joined(columns)));
-}
-
 template <typename Row>
 void read_rows(const std::filesystem::path& path, std::vector<Row>& rows) {
   const std::string name = path.string();
-  const CsvFile file = read_csv_with(columns_of<Row>(), path);
+  const CsvFile file = read_csv(path);
+  const std::vector<std::string> columns = columns_of<Row>();
+  if (file.columns != columns) {
+    throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", name,
+                                         joined(file.columns), joined(columns)));
+  }
   for (const CsvRecord& line : file.records) visit(rows.emplace_back(), LineReader{line, name});
 }
 
