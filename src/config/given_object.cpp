@@ -277,11 +277,11 @@ void check_baseline(const JsonValue& given_value, const Experiment& experiment) 
            "a baseline needs to know d; write \"d\" beside the scores, such as "
            "{\"scores\": ..., \"d\": 64, \"baseline\": true}");
   }
-  if (*d > most_baseline_d() || most_visible_keys(given) > most_baseline_keys()) {
-    refuse(baseline,
-           fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
-                       "{} keys of {}",
-                       most_visible_keys(given), *d, most_baseline_keys(), most_baseline_d()));
+  const SamplerRow& sampler = baseline_sampler();
+  if (*d > sampler.max_d || most_visible_keys(given) > sampler.max_keys) {
+    refuse(baseline, fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
+                                 "{} keys of {}",
+                                 most_visible_keys(given), *d, sampler.max_keys, sampler.max_d));
   }
 }
 

@@ -6,7 +6,6 @@
 
 #include "estimate/logit_statistics.h"
 #include "estimate/tally.h"
-#include "experiment/expected_logits.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
 
@@ -16,10 +15,6 @@ namespace {
 constexpr std::int64_t kQueries = 8192;
 constexpr std::int64_t kMostScores = std::int64_t{1} << 26;
 constexpr std::int64_t kMostLayers = 256;
-
-const SamplerRow& sampler() {
-  return *find_sampler("direct");
-}
 
 // Numbers of keys, and the share of the given queries that see so many.
 using Layers = std::map<std::int64_t, double>;
@@ -50,7 +45,7 @@ std::int64_t queries_of_layer(const Layers& layers) {
 Config drawn_config(const Config& config, const Experiment& experiment, const Layers& layers) {
   Experiment drawn = experiment;
   drawn.given.reset();
-  drawn.sampler = &sampler();
+  drawn.sampler = &baseline_sampler();
   Law normal;
   normal.row = find_law("normal");
   drawn.entries = {{.name = "normal", .value = {}, .queries = normal, .keys = normal}};
@@ -158,12 +153,8 @@ BaselineRow baseline_row(const ResultRow& given, const Estimate& drawn, std::int
 
 }  // namespace
 
-std::int64_t most_baseline_keys() {
-  return sampler().max_keys;
-}
-
-std::int64_t most_baseline_d() {
-  return sampler().max_d;
+const SamplerRow& baseline_sampler() {
+  return *find_sampler("direct");
 }
 
 std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
