@@ -112,10 +112,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
         ((kind == JsonKind::kNull || kind == JsonKind::kBoolean) && token_ != "null" &&
          token_ != "true" && token_ != "false")) {
       walker_ = before;
-      fail("found " + std::string(token_) +
-           (kind == JsonKind::kNumber
-                ? ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6"
-                : "; expected a value (texts are written in double quotes)"));
+      fail(explain_token(walker_, "a value (texts are written in double quotes)"));
     }
     JsonValue& value = new_value();
     value.kind = kind;
@@ -211,17 +208,7 @@ JsonValue read_json(std::string_view text, const JsonSource& source) {
 }
 
 std::string child_pointer(const std::string& parent, std::string_view name) {
-  std::string pointer = parent + "/";
-  for (const char c : name) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-  return pointer;
+  return parent + (nlohmann::json::json_pointer() / std::string(name)).to_string();
 }
 
 void move_to(JsonValue& value, const JsonPlace& place, const std::string& pointer) {

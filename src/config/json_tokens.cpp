@@ -76,21 +76,6 @@ std::string explain_string(TokenWalker& walker) {
   return "a text is not valid UTF-8, or half of a \\u pair is missing";
 }
 
-// The walker is on the first thing that does not fit.
-std::string explain_token(TokenWalker& walker, const std::string& expected) {
-  const char c = walker.peek();
-  if (c == '\'') return "a single quote; write JSON texts in double quotes";
-  if (c == '/')
-    return walker.peek(1) == '*' ? "a comment is not closed; */ is missing" : "a stray /";
-  if (!is_word_character(c)) return "found " + name_of_character(c) + "; expected " + expected;
-  TokenWalker ahead = walker;
-  const std::string word(ahead.take_token());
-  if (std::isalpha(static_cast<unsigned char>(c)) == 0 && !is_json_number(word)) {
-    return "found " + word + ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6";
-  }
-  return "found " + word + "; expected " + expected;
-}
-
 }  // namespace
 
 void TokenWalker::advance(std::size_t bytes) {
@@ -144,6 +129,20 @@ std::string_view TokenWalker::take_token() {
   return from.substr(0, length);
 }
 
+std::string explain_token(const TokenWalker& walker, const std::string& expected) {
+  const char c = walker.peek();
+  if (c == '\'') return "a single quote; write JSON texts in double quotes";
+  if (c == '/')
+    return walker.peek(1) == '*' ? "a comment is not closed; */ is missing" : "a stray /";
+  if (!is_word_character(c)) return "found " + name_of_character(c) + "; expected " + expected;
+  TokenWalker ahead = walker;
+  const std::string word(ahead.take_token());
+  if (std::isalpha(static_cast<unsigned char>(c)) == 0 && !is_json_number(word)) {
+    return "found " + word + ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6";
+  }
+  return "found " + word + "; expected " + expected;
+}
+
 std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectation) {
   // Step over the separator that may be here.
   walker.skip_blanks();
@@ -164,10 +163,8 @@ std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectatio
   const char c = walker.peek();
   if (comma && (c == '}' || c == ']')) return std::string("a comma before ") + c + "; remove it";
   if (comma && c == ',') return "two commas in a row; remove one";
-  const bool missing_comma = expectation == JsonExpectation::kCommaOrBrace ||
-                             expectation == JsonExpectation::kCommaOrBracket;
   const bool begins_value = c == '"' || c == '{' || c == '[' || is_word_character(c);
-  if (missing_comma && begins_value) return "a comma is missing before this";
+  if (after_value && !comma && begins_value) return "a comma is missing before this";
   if (expectation == JsonExpectation::kColon && begins_value)
     return "a colon is missing before this";
   if (expectation == JsonExpectation::kEndOfText) {
