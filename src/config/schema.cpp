@@ -70,6 +70,7 @@ std::string required_shape(const std::vector<std::string_view>& keys) {
 }
 
 std::string shape_of(const Field& field) {
+  const std::string_view number = is_whole(field) ? "integer" : "number";
   switch (field.type) {
     case FieldType::kText:
       return R"("type": "string")";
@@ -80,13 +81,11 @@ std::string shape_of(const Field& field) {
     case FieldType::kBoolean:
       return R"("type": "boolean")";
     case FieldType::kInteger:
-      return number_shape("integer", field.bounds);
     case FieldType::kNumber:
-      return number_shape("number", field.bounds);
+      return number_shape(number, field.bounds);
     case FieldType::kIntegerAxis:
-      return axis_shape("integer", field.bounds);
     case FieldType::kNumberAxis:
-      return axis_shape("number", field.bounds);
+      return axis_shape(number, field.bounds);
     case FieldType::kChoiceList:
       return distinct_list_shape(names_shape(field.choices.names()));
     case FieldType::kOwn:
