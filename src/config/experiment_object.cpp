@@ -118,11 +118,9 @@ void read_histogram(const JsonValue& value, const Field& field, Experiment& expe
 }
 
 std::string histogram_text(const Field&, const Experiment& experiment) {
-  std::vector<std::string> names;
-  for (const HistogramQuantity& quantity : experiment.histogram) {
-    names.push_back(quote(quantity.name()));
-  }
-  return names.empty() ? "" : list_text(names);
+  if (experiment.histogram.empty()) return "";
+  return list_text(experiment.histogram,
+                   [](const HistogramQuantity& quantity) { return quote(quantity.name()); });
 }
 
 const std::vector<ExperimentRow>& rows() {

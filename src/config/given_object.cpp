@@ -114,9 +114,7 @@ static void read_into(const JsonValue& value, const Field&, GivenMatrix& matrix)
 static std::string json_text(const Field&, const GivenMatrix& matrix) {
   if (matrix.empty()) return "";
   if (matrix.file) return object_text(member_texts(file_rows(), *matrix.file));
-  std::vector<std::string> texts;
-  for (const std::vector<double>& row : matrix.rows) texts.push_back(numbers_text(row));
-  return list_text(texts);
+  return list_text(matrix.rows, numbers_text);
 }
 
 static std::string matrix_shape(const Field&) {

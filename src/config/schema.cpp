@@ -6,16 +6,6 @@
 #include "config/values.h"
 
 namespace attnscale {
-namespace {
-
-std::string quoted_list(const std::vector<std::string_view>& names) {
-  std::vector<std::string> texts;
-  texts.reserve(names.size());
-  for (const std::string_view name : names) texts.push_back(quote(name));
-  return list_text(texts);
-}
-
-}  // namespace
 
 std::string schema_of(const std::string& shape) {
   return fmt::format("{{{}}}", shape);
@@ -34,7 +24,7 @@ std::string any_of(const std::vector<std::string>& schemas) {
 }
 
 std::string names_shape(const std::vector<std::string_view>& names) {
-  return member_text("enum", quoted_list(names));
+  return member_text("enum", list_text(names, quote));
 }
 
 std::string number_shape(std::string_view type, const FieldBounds& bounds) {
@@ -66,7 +56,7 @@ std::string distinct_list_shape(const std::string& item_shape) {
 }
 
 std::string required_shape(const std::vector<std::string_view>& keys) {
-  return member_text("required", quoted_list(keys));
+  return member_text("required", list_text(keys, quote));
 }
 
 std::string shape_of(const Field& field) {
