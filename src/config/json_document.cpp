@@ -51,8 +51,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     JsonValue& object = *open_.back();
     const JsonPlace place = take_place();
-    const auto first = std::find_if(object.members.begin(), object.members.end(),
-                                    [&](const JsonMember& member) { return member.name == name; });
+    const auto first = std::ranges::find(object.members, name, &JsonMember::name);
     if (first != object.members.end()) {
       refuse(place, child_pointer(object.pointer, name),
              fmt::format("duplicate key {}, which line {} has already; keep one of them",
@@ -181,10 +180,8 @@ std::string to_text(const JsonPlace& place) {
 }
 
 const JsonValue* JsonValue::find(std::string_view name) const {
-  for (const JsonMember& member : members) {
-    if (member.name == name) return &member.value;
-  }
-  return nullptr;
+  const auto member = std::ranges::find(members, name, &JsonMember::name);
+  return member == members.end() ? nullptr : &member->value;
 }
 
 JsonValue* JsonValue::find(std::string_view name) {

@@ -1,5 +1,7 @@
 #include "config/json_tokens.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -18,9 +20,7 @@ bool is_continuation_byte(char c) {
 }
 
 std::string byte_name(char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  return std::string("byte 0x") + kDigits[byte >> 4U] + kDigits[byte & 15U];
+  return fmt::format("byte 0x{:02x}", static_cast<unsigned char>(c));
 }
 
 std::string name_of_character(char c) {
@@ -40,6 +40,7 @@ static_assert(kExpectations.size() == 1 + static_cast<std::size_t>(JsonExpectati
 // The walker is on the opening quote of a string that the library refused.
 std::string explain_string(TokenWalker& walker) {
   constexpr std::string_view kEscapes = "\"\\/bfnrtu";
+  constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
   TokenWalker inside = walker;
   inside.advance();
   while (!inside.at_end() && inside.peek() != '"') {
@@ -59,11 +60,7 @@ std::string explain_string(TokenWalker& walker) {
       }
       if (next == 'u') {
         const std::string_view digits = inside.rest().substr(2, 4);
-        const bool whole =
-            digits.size() == 4 && std::all_of(digits.begin(), digits.end(), [](char x) {
-              return std::isxdigit(static_cast<unsigned char>(x)) != 0;
-            });
-        if (!whole) {
+        if (digits.size() < 4 || digits.find_first_not_of(kHexadecimal) != digits.npos) {
           walker = inside;
           return "\\u in a text takes four hexadecimal digits";
         }

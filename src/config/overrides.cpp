@@ -187,9 +187,7 @@ void apply_override(JsonValue& document, const Override& override) {
   const JsonValue value = value_of(override);
   const std::string& path = override.path;
   if (path.starts_with('/')) return set_at_pointer(document, override, value);
-  if (has_key(config_keys(), path)) {
-    return set_at_top(document, override, value);
-  }
+  if (has_key(config_keys(), path)) return set_at_top(document, override, value);
   const std::size_t dot = path.rfind('.');
   if (dot != std::string::npos &&
       set_in_experiment(document, path.substr(0, dot), path.substr(dot + 1), value)) {
