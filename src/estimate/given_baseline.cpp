@@ -115,20 +115,16 @@ struct DrawnLayers {
 
   const Experiment& experiment() const { return plan.config.experiments.front(); }
 
-  Moments pool(std::size_t group, LayerUnit unit) const {
-    return pooled(moments, group, weights_of(layers, unit));
-  }
-
   // Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
-    const std::size_t group = group_of(experiment(), s, metric);
-    if (metric.kind != MetricKind::kPerQuery) {
-      // Normal entries have mean score 0, so the centre is the same for any number of keys.
-      return logit_statistic(metric, pool(group, LayerUnit::kLogit),
-                             own_powers(experiment(), plan.cells.front().draw, s));
-    }
-    return mean_estimate(pool(group, LayerUnit::kQuery), 0);
+    const bool per_query = metric.kind == MetricKind::kPerQuery;
+    const LayerUnit unit = per_query ? LayerUnit::kQuery : LayerUnit::kLogit;
+    const Moments all =
+        pooled(moments, group_of(experiment(), s, metric), weights_of(layers, unit));
+    if (per_query) return mean_estimate(all, 0);
+    // Normal entries have mean score 0, so the centre is the same for any number of keys.
+    return logit_statistic(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
   }
 
   std::int64_t queries() const { return std::ssize(layers) * experiment().queries; }
