@@ -184,12 +184,9 @@ Experiment read_experiment(const JsonValue& value, std::size_t index, const Samp
   experiment.name = experiment_name(value, index);
   if (value.find("given") == nullptr) experiment.sampler = &sampler;
   read_object(value, rows(), experiment);
-  if (experiment.stop && experiment.stop->min_queries == 0) {
-    experiment.stop->min_queries = usual_min_queries(experiment);
-  }
   check_experiment(value, experiment, warnings);
   if (experiment.given) check_given(value, experiment, warnings);
-  if (experiment.stop) check_stop(value, experiment);
+  if (experiment.stop) complete_stop(value, experiment);
   return experiment;
 }
 
