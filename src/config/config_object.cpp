@@ -115,13 +115,13 @@ std::string config_schema() {
       member_text("matrix_file", schema_of(matrix_file_schema())),
       member_text("stop", schema_of(stop_schema())),
   });
-  return in_lines(schema_of(join(std::vector<std::string>{
+  return in_lines(object_text({
              R"("$schema": "http://json-schema.org/draft-07/schema#")",
              R"("title": "attnscale config")",
              R"("description": "What attnscale draws, scales, measures and writes.")",
              object_shape(rows()),
              member_text("definitions", definitions),
-         }))) +
+         })) +
          "\n";
 }
 

@@ -52,31 +52,27 @@ void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-// The names of the samplers that can do it for these entries.
-std::string able_samplers(bool (*can)(const SamplerRow& sampler, const Entries& entries),
-                          const Entries& entries) {
+bool can_draw(const SamplerRow& sampler, const Entries& entries, NormRequest norms) {
+  if (!sampler.can_draw(entries)) return false;
+  return norms == NormRequest::kNone || sampler.can_give_norms(entries);
+}
+
+// The names of the samplers that can draw these entries, and their norms if they are asked for.
+std::string able_samplers(const Entries& entries, NormRequest norms) {
   std::vector<std::string_view> able;
   for (const SamplerRow& row : sampler_table()) {
-    if (can(row, entries)) able.push_back(row.name);
+    if (can_draw(row, entries, norms)) able.push_back(row.name);
   }
   return join(able);
 }
 
-bool can_draw(const SamplerRow& sampler, const Entries& entries) {
-  return sampler.can_draw(entries);
-}
-
-bool can_give_norms(const SamplerRow& sampler, const Entries& entries) {
-  return sampler.can_draw(entries) && sampler.can_give_norms(entries);
-}
-
 void check_sampler(const JsonValue& value, const Experiment& experiment) {
   for (const Entries& entries : experiment.entries) {
-    if (can_draw(*experiment.sampler, entries)) continue;
+    if (experiment.sampler->can_draw(entries)) continue;
     refuse(said_or_whole(value, "entries"),
            fmt::format("the sampler {} has no rule for {}; samplers that can draw it: {}",
                        quote(experiment.sampler->name), describe_entries(entries),
-                       able_samplers(can_draw, entries)));
+                       able_samplers(entries, NormRequest::kNone)));
   }
 }
 
@@ -86,12 +82,13 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
       experiment.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
   if (normalised == experiment.scalings.end()) return;
   for (const Entries& entries : experiment.entries) {
-    if (can_give_norms(*experiment.sampler, entries)) continue;
-    refuse(said_or_whole(value, "scalings"),
-           fmt::format("the scaling {} needs norms, and the sampler {} cannot give those of {}; "
-                       "samplers that can: {}",
-                       quote(normalised->name), quote(experiment.sampler->name),
-                       describe_entries(entries), able_samplers(can_give_norms, entries)));
+    if (can_draw(*experiment.sampler, entries, NormRequest::kSquaredNorms)) continue;
+    refuse(
+        said_or_whole(value, "scalings"),
+        fmt::format("the scaling {} needs norms, and the sampler {} cannot give those of {}; "
+                    "samplers that can: {}",
+                    quote(normalised->name), quote(experiment.sampler->name),
+                    describe_entries(entries), able_samplers(entries, NormRequest::kSquaredNorms)));
   }
 }
 

@@ -118,11 +118,9 @@ void read_histogram(const JsonValue& value, const Field& field, Experiment& expe
 }
 
 std::string histogram_text(const Field&, const Experiment& experiment) {
-  std::vector<std::string> names;
-  for (const HistogramQuantity& quantity : experiment.histogram) {
-    names.push_back(quote(quantity.name()));
-  }
-  return names.empty() ? "" : list_text(names);
+  if (experiment.histogram.empty()) return "";
+  return list_text(experiment.histogram,
+                   [](const HistogramQuantity& quantity) { return quote(quantity.name()); });
 }
 
 const std::vector<ExperimentRow>& rows() {
@@ -186,12 +184,9 @@ Experiment read_experiment(const JsonValue& value, std::size_t index, const Samp
   experiment.name = experiment_name(value, index);
   if (value.find("given") == nullptr) experiment.sampler = &sampler;
   read_object(value, rows(), experiment);
-  if (experiment.stop && experiment.stop->min_queries == 0) {
-    experiment.stop->min_queries = usual_min_queries(experiment);
-  }
   check_experiment(value, experiment, warnings);
   if (experiment.given) check_given(value, experiment, warnings);
-  if (experiment.stop) check_stop(value, experiment);
+  if (experiment.stop) complete_stop(value, experiment);
   return experiment;
 }
 

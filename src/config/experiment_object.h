@@ -61,9 +61,6 @@ void read_into(const JsonValue& value, const Field& field, PrecisionTarget& targ
 std::string json_text(const Field& field, const PrecisionTarget& target);
 std::string stop_schema();
 
-/// The fewest queries of `stop` if the config does not give them.
-std::int64_t usual_min_queries(const Experiment& experiment);
-
 /// The most queries of a cell.
 inline constexpr double kMostQueries = 1e15;
 
@@ -87,12 +84,12 @@ void check_file_size(const JsonValue& value, std::string_view file, double lines
 /// What must hold across several keys of an experiment; `value` is the experiment. First all but
 /// `given` and `stop`, such as sampler against laws and scalings. Then the given numbers; then the
 /// precision target, of which exactly one error must be given, its metric and scaling be measured,
-/// and its queries lie within the experiment's. Adds to `warnings` what is allowed but probably not
-/// meant.
+/// and its queries lie within the experiment's; `min_queries` gets its default. Adds to `warnings`
+/// what is allowed but probably not meant.
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings);
 void check_given(const JsonValue& value, const Experiment& experiment,
                  std::vector<std::string>& warnings);
-void check_stop(const JsonValue& value, const Experiment& experiment);
+void complete_stop(const JsonValue& value, Experiment& experiment);
 
 }  // namespace attnscale

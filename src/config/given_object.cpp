@@ -114,9 +114,7 @@ static void read_into(const JsonValue& value, const Field&, GivenMatrix& matrix)
 static std::string json_text(const Field&, const GivenMatrix& matrix) {
   if (matrix.empty()) return "";
   if (matrix.file) return object_text(member_texts(file_rows(), *matrix.file));
-  std::vector<std::string> texts;
-  for (const std::vector<double>& row : matrix.rows) texts.push_back(numbers_text(row));
-  return list_text(texts);
+  return list_text(matrix.rows, numbers_text);
 }
 
 static std::string matrix_shape(const Field&) {
@@ -277,11 +275,11 @@ void check_baseline(const JsonValue& given_value, const Experiment& experiment) 
            "a baseline needs to know d; write \"d\" beside the scores, such as "
            "{\"scores\": ..., \"d\": 64, \"baseline\": true}");
   }
-  if (*d > most_baseline_d() || most_visible_keys(given) > most_baseline_keys()) {
-    refuse(baseline,
-           fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
-                       "{} keys of {}",
-                       most_visible_keys(given), *d, most_baseline_keys(), most_baseline_d()));
+  const SamplerRow& sampler = baseline_sampler();
+  if (*d > sampler.max_d || most_visible_keys(given) > sampler.max_keys) {
+    refuse(baseline, fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
+                                 "{} keys of {}",
+                                 most_visible_keys(given), *d, sampler.max_keys, sampler.max_d));
   }
 }
 

@@ -51,8 +51,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     JsonValue& object = *open_.back();
     const JsonPlace place = take_place();
-    const auto first = std::find_if(object.members.begin(), object.members.end(),
-                                    [&](const JsonMember& member) { return member.name == name; });
+    const auto first = std::ranges::find(object.members, name, &JsonMember::name);
     if (first != object.members.end()) {
       refuse(place, child_pointer(object.pointer, name),
              fmt::format("duplicate key {}, which line {} has already; keep one of them",
@@ -112,10 +111,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
         ((kind == JsonKind::kNull || kind == JsonKind::kBoolean) && token_ != "null" &&
          token_ != "true" && token_ != "false")) {
       walker_ = before;
-      fail("found " + std::string(token_) +
-           (kind == JsonKind::kNumber
-                ? ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6"
-                : "; expected a value (texts are written in double quotes)"));
+      fail(explain_token(walker_, "a value (texts are written in double quotes)"));
     }
     JsonValue& value = new_value();
     value.kind = kind;
@@ -184,10 +180,8 @@ std::string to_text(const JsonPlace& place) {
 }
 
 const JsonValue* JsonValue::find(std::string_view name) const {
-  for (const JsonMember& member : members) {
-    if (member.name == name) return &member.value;
-  }
-  return nullptr;
+  const auto member = std::ranges::find(members, name, &JsonMember::name);
+  return member == members.end() ? nullptr : &member->value;
 }
 
 JsonValue* JsonValue::find(std::string_view name) {
@@ -211,17 +205,7 @@ JsonValue read_json(std::string_view text, const JsonSource& source) {
 }
 
 std::string child_pointer(const std::string& parent, std::string_view name) {
-  std::string pointer = parent + "/";
-  for (const char c : name) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-  return pointer;
+  return parent + (nlohmann::json::json_pointer() / std::string(name)).to_string();
 }
 
 void move_to(JsonValue& value, const JsonPlace& place, const std::string& pointer) {

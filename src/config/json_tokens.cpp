@@ -1,5 +1,7 @@
 #include "config/json_tokens.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -18,9 +20,7 @@ bool is_continuation_byte(char c) {
 }
 
 std::string byte_name(char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  return std::string("byte 0x") + kDigits[byte >> 4U] + kDigits[byte & 15U];
+  return fmt::format("byte 0x{:02x}", static_cast<unsigned char>(c));
 }
 
 std::string name_of_character(char c) {
@@ -40,6 +40,7 @@ static_assert(kExpectations.size() == 1 + static_cast<std::size_t>(JsonExpectati
 // The walker is on the opening quote of a string that the library refused.
 std::string explain_string(TokenWalker& walker) {
   constexpr std::string_view kEscapes = "\"\\/bfnrtu";
+  constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
   TokenWalker inside = walker;
   inside.advance();
   while (!inside.at_end() && inside.peek() != '"') {
@@ -59,11 +60,7 @@ std::string explain_string(TokenWalker& walker) {
       }
       if (next == 'u') {
         const std::string_view digits = inside.rest().substr(2, 4);
-        const bool whole =
-            digits.size() == 4 && std::all_of(digits.begin(), digits.end(), [](char x) {
-              return std::isxdigit(static_cast<unsigned char>(x)) != 0;
-            });
-        if (!whole) {
+        if (digits.size() < 4 || digits.find_first_not_of(kHexadecimal) != digits.npos) {
           walker = inside;
           return "\\u in a text takes four hexadecimal digits";
         }
@@ -74,21 +71,6 @@ std::string explain_string(TokenWalker& walker) {
   }
   if (inside.at_end()) return "a text is not closed; a double quote is missing";
   return "a text is not valid UTF-8, or half of a \\u pair is missing";
-}
-
-// The walker is on the first thing that does not fit.
-std::string explain_token(TokenWalker& walker, const std::string& expected) {
-  const char c = walker.peek();
-  if (c == '\'') return "a single quote; write JSON texts in double quotes";
-  if (c == '/')
-    return walker.peek(1) == '*' ? "a comment is not closed; */ is missing" : "a stray /";
-  if (!is_word_character(c)) return "found " + name_of_character(c) + "; expected " + expected;
-  TokenWalker ahead = walker;
-  const std::string word(ahead.take_token());
-  if (std::isalpha(static_cast<unsigned char>(c)) == 0 && !is_json_number(word)) {
-    return "found " + word + ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6";
-  }
-  return "found " + word + "; expected " + expected;
 }
 
 }  // namespace
@@ -144,6 +126,20 @@ std::string_view TokenWalker::take_token() {
   return from.substr(0, length);
 }
 
+std::string explain_token(const TokenWalker& walker, const std::string& expected) {
+  const char c = walker.peek();
+  if (c == '\'') return "a single quote; write JSON texts in double quotes";
+  if (c == '/')
+    return walker.peek(1) == '*' ? "a comment is not closed; */ is missing" : "a stray /";
+  if (!is_word_character(c)) return "found " + name_of_character(c) + "; expected " + expected;
+  TokenWalker ahead = walker;
+  const std::string word(ahead.take_token());
+  if (std::isalpha(static_cast<unsigned char>(c)) == 0 && !is_json_number(word)) {
+    return "found " + word + ", which is not a JSON number; write it like 4, 0.5, -1 or 1e6";
+  }
+  return "found " + word + "; expected " + expected;
+}
+
 std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectation) {
   // Step over the separator that may be here.
   walker.skip_blanks();
@@ -164,10 +160,8 @@ std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectatio
   const char c = walker.peek();
   if (comma && (c == '}' || c == ']')) return std::string("a comma before ") + c + "; remove it";
   if (comma && c == ',') return "two commas in a row; remove one";
-  const bool missing_comma = expectation == JsonExpectation::kCommaOrBrace ||
-                             expectation == JsonExpectation::kCommaOrBracket;
   const bool begins_value = c == '"' || c == '{' || c == '[' || is_word_character(c);
-  if (missing_comma && begins_value) return "a comma is missing before this";
+  if (after_value && !comma && begins_value) return "a comma is missing before this";
   if (expectation == JsonExpectation::kColon && begins_value)
     return "a colon is missing before this";
   if (expectation == JsonExpectation::kEndOfText) {

@@ -51,6 +51,9 @@ enum class JsonExpectation {
   kEndOfText
 };
 
+/// A sentence on the token at `walker`, which is no string and does not fit.
+std::string explain_token(const TokenWalker& walker, const std::string& expected);
+
 /// A sentence on the first thing after `walker` that is not JSON. Leaves `walker` there.
 std::string explain_syntax_error(TokenWalker& walker, JsonExpectation expectation);
 

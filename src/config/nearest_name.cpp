@@ -1,5 +1,7 @@
 #include "config/nearest_name.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <vector>
@@ -69,13 +71,9 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
 
 std::string unknown_name(std::string_view what, std::string_view wrong,
                          std::span<const std::string_view> names) {
-  std::string text = "unknown " + std::string(what) + " \"" + std::string(wrong) + "\"";
-  if (const auto nearest = nearest_name(wrong, names)) {
-    text += "; did you mean \"" + std::string(*nearest) + "\"?";
-  } else {
-    text += ".";
-  }
-  return text + " Allowed: " + join(names);
+  const auto nearest = nearest_name(wrong, names);
+  const std::string hint = nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ".";
+  return fmt::format("unknown {} \"{}\"{} Allowed: {}", what, wrong, hint, join(names));
 }
 
 }  // namespace attnscale

@@ -40,6 +40,15 @@ void read_object(const JsonValue& object, const std::vector<Row<Draft, Value>>& 
 /// `[a, b, c]` from texts that are JSON already.
 std::string list_text(const std::vector<std::string>& items);
 
+/// The same from the JSON texts that `text_of` makes of the items.
+template <typename Item, typename TextOf>
+std::string list_text(const std::vector<Item>& items, const TextOf& text_of) {
+  std::vector<std::string> texts;
+  texts.reserve(items.size());
+  for (const Item& item : items) texts.push_back(text_of(item));
+  return list_text(texts);
+}
+
 /// `"key": value`, where the value is JSON already.
 std::string member_text(std::string_view key, std::string_view value);
 

@@ -77,46 +77,37 @@ JsonValue* find_item(JsonValue& list, const std::string& token) {
   return number && index < list.items.size() ? &list.items[index] : nullptr;
 }
 
+// What `token` of a pointer leads to within `parent`.
+JsonValue& child_of(JsonValue& parent, std::string_view token, const Override& override) {
+  const bool is_list = parent.kind == JsonKind::kArray;
+  const std::string name = unescape(token);
+  if (!is_list && parent.kind != JsonKind::kObject) {
+    refuse_path(override, fmt::format("{0} is {1}, which has no {2}; set the whole of {0} to an "
+                                      "object that has it",
+                                      parent.pointer, describe(parent), quote(name)));
+  }
+  JsonValue* child = is_list ? find_item(parent, name) : parent.find(name);
+  if (child != nullptr) return *child;
+  const std::string reason =
+      is_list ? fmt::format("items are counted from 0, and the list has {}", parent.items.size())
+              : "a path may add a key, but not the object or list that holds it";
+  refuse_path(override,
+              fmt::format("there is nothing at {}/{}; {}", parent.pointer, token, reason));
+}
+
 void set_at_pointer(JsonValue& document, const Override& override, const JsonValue& value) {
   JsonValue* parent = &document;
   std::string_view rest = std::string_view(override.path).substr(1);
-  while (true) {
+  while (rest.find('/') != std::string_view::npos) {
     const std::size_t slash = rest.find('/');
-    const std::string_view written = rest.substr(0, slash);
-    const std::string token = unescape(written);
-    const auto place = [&] { return parent->pointer + "/" + std::string(written); };
-    const bool last = slash == std::string_view::npos;
-    JsonValue* child = nullptr;
-    if (parent->kind == JsonKind::kArray) {
-      child = find_item(*parent, token);
-      if (child == nullptr) {
-        refuse_path(override,
-                    fmt::format("there is nothing at {}; items are counted from 0, and the "
-                                "list has {}",
-                                place(), parent->items.size()));
-      }
-    } else if (parent->kind == JsonKind::kObject) {
-      if (last) return set_member(*parent, token, value);
-      child = parent->find(token);
-    }
-    if (child == nullptr && parent->kind != JsonKind::kObject) {
-      refuse_path(override, fmt::format("{0} is {1}, which has no {2}; set the whole of {0} to an "
-                                        "object that has it",
-                                        parent->pointer, describe(*parent), quote(token)));
-    }
-    if (child == nullptr) {
-      refuse_path(override, fmt::format("there is nothing at {}; a path may add a key, but not the "
-                                        "object or list that holds it",
-                                        place()));
-    }
-    if (last) {
-      const std::string pointer = child->pointer;
-      *child = value;
-      return move_to(*child, value.place, pointer);
-    }
-    parent = child;
+    parent = &child_of(*parent, rest.substr(0, slash), override);
     rest.remove_prefix(slash + 1);
   }
+  if (parent->kind == JsonKind::kObject) return set_member(*parent, unescape(rest), value);
+  JsonValue& item = child_of(*parent, rest, override);
+  const std::string pointer = item.pointer;
+  item = value;
+  move_to(item, value.place, pointer);
 }
 
 // The experiments; none if the document has no list of them.
@@ -196,9 +187,7 @@ void apply_override(JsonValue& document, const Override& override) {
   const JsonValue value = value_of(override);
   const std::string& path = override.path;
   if (path.starts_with('/')) return set_at_pointer(document, override, value);
-  if (has_key(config_keys(), path)) {
-    return set_at_top(document, override, value);
-  }
+  if (has_key(config_keys(), path)) return set_at_top(document, override, value);
   const std::size_t dot = path.rfind('.');
   if (dot != std::string::npos &&
       set_in_experiment(document, path.substr(0, dot), path.substr(dot + 1), value)) {

@@ -6,16 +6,6 @@
 #include "config/values.h"
 
 namespace attnscale {
-namespace {
-
-std::string quoted_list(const std::vector<std::string_view>& names) {
-  std::vector<std::string> texts;
-  texts.reserve(names.size());
-  for (const std::string_view name : names) texts.push_back(quote(name));
-  return list_text(texts);
-}
-
-}  // namespace
 
 std::string schema_of(const std::string& shape) {
   return fmt::format("{{{}}}", shape);
@@ -34,7 +24,7 @@ std::string any_of(const std::vector<std::string>& schemas) {
 }
 
 std::string names_shape(const std::vector<std::string_view>& names) {
-  return member_text("enum", quoted_list(names));
+  return member_text("enum", list_text(names, quote));
 }
 
 std::string number_shape(std::string_view type, const FieldBounds& bounds) {
@@ -66,10 +56,11 @@ std::string distinct_list_shape(const std::string& item_shape) {
 }
 
 std::string required_shape(const std::vector<std::string_view>& keys) {
-  return member_text("required", quoted_list(keys));
+  return member_text("required", list_text(keys, quote));
 }
 
 std::string shape_of(const Field& field) {
+  const std::string_view number = is_whole(field) ? "integer" : "number";
   switch (field.type) {
     case FieldType::kText:
       return R"("type": "string")";
@@ -80,13 +71,11 @@ std::string shape_of(const Field& field) {
     case FieldType::kBoolean:
       return R"("type": "boolean")";
     case FieldType::kInteger:
-      return number_shape("integer", field.bounds);
     case FieldType::kNumber:
-      return number_shape("number", field.bounds);
+      return number_shape(number, field.bounds);
     case FieldType::kIntegerAxis:
-      return axis_shape("integer", field.bounds);
     case FieldType::kNumberAxis:
-      return axis_shape("number", field.bounds);
+      return axis_shape(number, field.bounds);
     case FieldType::kChoiceList:
       return distinct_list_shape(names_shape(field.choices.names()));
     case FieldType::kOwn:

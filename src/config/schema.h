@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "config/field.h"
-#include "config/json_document.h"
 
 namespace attnscale {
 

@@ -73,12 +73,11 @@ void read_into(const JsonValue& value, const Field&, PrecisionTarget& target) {
   read_object(value, rows(), target);
 }
 
-std::int64_t usual_min_queries(const Experiment& experiment) {
-  return std::min<std::int64_t>(1000, experiment.queries);
-}
-
-void check_stop(const JsonValue& value, const Experiment& experiment) {
-  const PrecisionTarget& target = *experiment.stop;
+void complete_stop(const JsonValue& value, Experiment& experiment) {
+  PrecisionTarget& target = *experiment.stop;
+  if (target.min_queries == 0) {
+    target.min_queries = std::min<std::int64_t>(1000, experiment.queries);
+  }
   const JsonValue& stop = *value.find("stop");
   check_errors(stop, target);
   check_what_is_measured(stop, experiment);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -44,9 +45,7 @@ bool is_written_whole(const JsonValue& value) {
 }
 
 bool is_name(std::string_view text) {
-  const auto is_letter_or_digit = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
+  const auto is_letter_or_digit = [](unsigned char c) { return std::isalnum(c) != 0; };
   return !text.empty() && text.size() <= kLongestName && is_letter_or_digit(text[0]) &&
          std::ranges::all_of(text, [&](char c) {
            return is_letter_or_digit(c) || kMarksOfName.find(c) != std::string_view::npos;
@@ -68,10 +67,7 @@ std::string number_text(double number) {
 }
 
 std::string numbers_text(const std::vector<double>& numbers) {
-  std::vector<std::string> texts;
-  texts.reserve(numbers.size());
-  for (const double number : numbers) texts.push_back(number_text(number));
-  return list_text(texts);
+  return list_text(numbers, number_text);
 }
 
 std::string describe_bounds(const Field& field) {

@@ -104,10 +104,8 @@ std::string json_text(const Field& field, const Member& member) {
 
 template <typename Item>
 std::string json_text(const Field& field, const std::vector<Item>& items) {
-  std::vector<std::string> texts;
-  texts.reserve(items.size());
-  for (const Item& item : items) texts.push_back(json_text(field, item));
-  return texts.empty() ? "" : list_text(texts);
+  if (items.empty()) return "";
+  return list_text(items, [&](const Item& item) { return json_text(field, item); });
 }
 
 template <auto member, typename Draft>

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "draw/sampler_boost.h"
-#include "draw/sampler_direct.h"
-#include "draw/sampler_vectors.h"
+#include "draw/draw_block.h"
 
 namespace attnscale {
 namespace {

@@ -1,4 +1,4 @@
-#include "draw/sampler_boost.h"
+#include "draw/draw_block.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "draw/sampler_vectors.h"
+#include "draw/draw_block.h"
 
 #include <algorithm>
 #include <array>

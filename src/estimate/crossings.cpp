@@ -56,8 +56,7 @@ void add_family(const ResultKey& family, const std::vector<const ResultRow*>& ro
       if (weight) points.push_back({static_cast<double>(*row->key.d), *weight});
     }
     if (points.size() < 2) continue;
-    std::sort(points.begin(), points.end(),
-              [](const Point& a, const Point& b) { return a.d < b.d; });
+    std::ranges::sort(points, {}, &Point::d);
     for (const double level : kLevels) {
       crossings.push_back(find_crossing(family, name, level, points));
     }

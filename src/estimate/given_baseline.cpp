@@ -6,7 +6,6 @@
 
 #include "estimate/logit_statistics.h"
 #include "estimate/tally.h"
-#include "experiment/expected_logits.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
 
@@ -16,10 +15,6 @@ namespace {
 constexpr std::int64_t kQueries = 8192;
 constexpr std::int64_t kMostScores = std::int64_t{1} << 26;
 constexpr std::int64_t kMostLayers = 256;
-
-const SamplerRow& sampler() {
-  return *find_sampler("direct");
-}
 
 // Numbers of keys, and the share of the given queries that see so many.
 using Layers = std::map<std::int64_t, double>;
@@ -50,7 +45,7 @@ std::int64_t queries_of_layer(const Layers& layers) {
 Config drawn_config(const Config& config, const Experiment& experiment, const Layers& layers) {
   Experiment drawn = experiment;
   drawn.given.reset();
-  drawn.sampler = &sampler();
+  drawn.sampler = &baseline_sampler();
   Law normal;
   normal.row = find_law("normal");
   drawn.entries = {{.name = "normal", .value = {}, .queries = normal, .keys = normal}};
@@ -120,20 +115,16 @@ struct DrawnLayers {
 
   const Experiment& experiment() const { return plan.config.experiments.front(); }
 
-  Moments pool(std::size_t group, LayerUnit unit) const {
-    return pooled(moments, group, weights_of(layers, unit));
-  }
-
   // Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
-    const std::size_t group = group_of(experiment(), s, metric);
-    if (metric.kind != MetricKind::kPerQuery) {
-      // Normal entries have mean score 0, so the centre is the same for any number of keys.
-      return logit_statistic(metric, pool(group, LayerUnit::kLogit),
-                             own_powers(experiment(), plan.cells.front().draw, s));
-    }
-    return mean_estimate(pool(group, LayerUnit::kQuery), 0);
+    const bool per_query = metric.kind == MetricKind::kPerQuery;
+    const LayerUnit unit = per_query ? LayerUnit::kQuery : LayerUnit::kLogit;
+    const Moments all =
+        pooled(moments, group_of(experiment(), s, metric), weights_of(layers, unit));
+    if (per_query) return mean_estimate(all, 0);
+    // Normal entries have mean score 0, so the centre is the same for any number of keys.
+    return logit_statistic(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
   }
 
   std::int64_t queries() const { return std::ssize(layers) * experiment().queries; }
@@ -158,12 +149,8 @@ BaselineRow baseline_row(const ResultRow& given, const Estimate& drawn, std::int
 
 }  // namespace
 
-std::int64_t most_baseline_keys() {
-  return sampler().max_keys;
-}
-
-std::int64_t most_baseline_d() {
-  return sampler().max_d;
+const SamplerRow& baseline_sampler() {
+  return *find_sampler("direct");
 }
 
 std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,

@@ -12,9 +12,8 @@
 
 namespace attnscale {
 
-/// The most keys of one query, and entries of one vector, that a baseline draws.
-std::int64_t most_baseline_keys();
-std::int64_t most_baseline_d();
+/// What draws a baseline, and limits its keys and d.
+const SamplerRow& baseline_sampler();
 
 /// One row for each of `rows`, the lines of the given numbers of `experiment`, whose d must be
 /// known.

@@ -29,6 +29,10 @@ double order_statistic(const Numbers& sorted, double q) {
 void fill_per_query(Numbers values, ResultRow& row) {
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  if (!std::isfinite(mean)) {  // the sum of finite numbers may overflow too
+    row.status = "nonfinite";
+    return;
+  }
   row.estimate = mean;
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
@@ -92,12 +96,7 @@ class GivenMeasurer {
     row.queries = queries_;
     row.status = "ok";
     if (metrics_[m]->kind == MetricKind::kPerQuery) {
-      // The sum of finite numbers may overflow too.
-      if (std::isfinite(std::accumulate(values_[m].begin(), values_[m].end(), 0.0))) {
-        fill_per_query(std::move(values_[m]), row);
-      } else {
-        row.status = "nonfinite";
-      }
+      fill_per_query(std::move(values_[m]), row);
       return row;
     }
     const double value = statistic(*metrics_[m], logit_sums_);

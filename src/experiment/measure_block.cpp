@@ -120,12 +120,4 @@ void BlockMeasurer::count_metrics() {
   }
 }
 
-std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
-                                         std::uint64_t seed, std::int64_t block,
-                                         const StopSignal& stop) {
-  BlockMeasurer measurer(experiment, cell, seed);
-  const BlockValues* const values = measurer.measure(block, stop);
-  return values ? std::optional(*values) : std::nullopt;
-}
-
 }  // namespace attnscale

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "experiment/histogram.h"
@@ -62,10 +61,5 @@ class BlockMeasurer {
   std::vector<double> squared_key_norms_;
   BlockValues values_;
 };
-
-/// Measures one block. Empty if `stop` abandoned it.
-std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
-                                         std::uint64_t seed, std::int64_t block,
-                                         const StopSignal& stop = nullptr);
 
 }  // namespace attnscale

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -30,7 +29,7 @@ double others_of(const Weights& w) {
   return w.complements()[w.top()];
 }
 
-double slope_of(const Weights& w) {
+double slope(const Weights& w) {
   return w.slope(w.top());
 }
 
@@ -69,22 +68,10 @@ double aligned_weight_of(const Weights& w) {
   return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
 }
 
-double perplexity_of(const Weights& w) {
-  return plain::exp(sum_entropy(w));
-}
-
 // By running sums.
-
-double perplexity(const Query& q) {
-  return plain::exp(sum_entropy(q));
-}
 
 double slope(const Query& q) {
   return top_weight(q) * others_weight(q);
-}
-
-double score_slope(const Query& q, const Context& c) {
-  return slope(q) * c.logit_per_score;
 }
 
 double saturated(const Query& q, const Context& c) {
@@ -107,10 +94,6 @@ double overflowed(const Query& q) {
   return is_finite(q) ? 0 : 1;
 }
 
-double zero_slope(const Query& q) {
-  return slope(q) == 0 ? 1 : 0;
-}
-
 // Of keys with equal logits the first is the top one, and aligned keys come first.
 double aligned_top(const Query& all, const Query& aligned) {
   return aligned.top == all.top ? 1 : 0;
@@ -120,6 +103,20 @@ double aligned_top(const Query& all, const Query& aligned) {
 double aligned_weight(const Query& all, const Query& aligned) {
   const double weight = (1 + aligned.rest) * plain::exp(aligned.top - all.top) / total(all);
   return std::min(weight, 1.0);  // the two sums round apart
+}
+
+// By either.
+
+double perplexity(const auto& query) {
+  return plain::exp(sum_entropy(query));
+}
+
+double score_slope(const auto& query, const Context& c) {
+  return slope(query) * c.logit_per_score;
+}
+
+double zero_slope(const auto& query) {
+  return slope(query) == 0 ? 1 : 0;
 }
 
 template <QueryFormula::OfQuery kFormula>
@@ -151,13 +148,12 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .needs_two_keys = true, .exact_mean = ExactMean::kTopWeight},
     {.name = "slope", .unit = "1", .title = "slope p(1-p) of the largest weight",
      .help = "p(1-p) of the top weight p: how it answers its own logit",
-     .of_weights = by_weights<slope_of>, .measure = by_sums<slope>,
+     .of_weights = by_weights<slope>, .measure = by_sums<slope>,
      .needs_two_keys = true, .axis = HistogramAxis::kLog10, .exact_mean = ExactMean::kSlope},
     {.name = "score_slope", .unit = "1", .title = "slope towards the raw score",
      .help = "slope times d logit / d score: what reaches q.k "
              "(under a norm, the product after it)",
-     .of_weights = [](auto& w, auto& c) { return slope_of(w) * c.logit_per_score; },
-     .measure = formula<score_slope>,
+     .of_weights = score_slope, .measure = formula<score_slope>,
      .needs_two_keys = true, .axis = HistogramAxis::kLog10, .exact_mean = ExactMean::kScoreSlope},
     {.name = "entropy", .unit = "nat", .title = "entropy of the weights",
      .help = "-sum p ln p of the weights as they are, with 0 ln 0 = 0",
@@ -198,7 +194,7 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .level = SoftmaxLevel::kPowers, .needs_two_keys = true, .axis = HistogramAxis::kKeys},
     {.name = "perplexity", .unit = "1", .title = "perplexity of the weights",
      .help = "e^entropy: how many equal weights would have as much entropy",
-     .of_weights = by_weights<perplexity_of>, .measure = by_sums<perplexity>,
+     .of_weights = by_weights<perplexity>, .measure = by_sums<perplexity>,
      .level = SoftmaxLevel::kEntropy, .needs_two_keys = true, .axis = HistogramAxis::kKeys},
     {.name = "output_sd", .unit = "1", .title = "spread of an output component",
      .help = "sqrt(sum p^2): sd of an output component over values of unit variance",
@@ -225,8 +221,7 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .needs = MetricNeeds::kPrecision, .is_fraction = true, .takes_nonfinite = true},
     {.name = "zero_slope", .unit = "1", .title = "share of queries with slope 0",
      .help = "1 where the slope is exactly 0 in its precision, else 0",
-     .of_weights = [](auto& w, auto&) { return slope_of(w) == 0 ? 1.0 : 0.0; },
-     .measure = by_sums<zero_slope>,
+     .of_weights = by_weights<zero_slope>, .measure = by_sums<zero_slope>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .is_fraction = true},
     {.name = "lost_keys", .unit = "1", .title = "share of keys with weight 0",
      .help = "share of keys whose weight is exactly 0 in its precision",

@@ -13,11 +13,12 @@ std::optional<std::vector<SampleRow>> sample_cell(const Plan& plan, const Cell& 
   const std::int64_t wanted = std::min(experiment.samples, cell.queries);
   Cell beginning = cell;
   beginning.queries = wanted;
+  BlockMeasurer measurer(experiment, beginning, plan.config.seed);
   const auto metrics = per_query_metrics(experiment);
   std::vector<std::vector<SampleRow>> rows(experiment.scalings.size());
   for (std::int64_t block = 0; block * cell.block_queries < wanted; ++block) {
-    const auto values = measure_block(experiment, beginning, plan.config.seed, block, stop);
-    if (!values) return std::nullopt;
+    const BlockValues* const values = measurer.measure(block, stop);
+    if (values == nullptr) return std::nullopt;
     const std::int64_t first = block * cell.block_queries;
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const ResultKey key = key_of(plan, cell, experiment.scalings[s]);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "draw/sampler_vectors.h"
+#include "draw/draw_block.h"
 #include "numerics/normal_kernel.h"
 #include "support/drawn_scores.h"
 #include "support/forced_target.h"
@@ -280,7 +280,7 @@ std::vector<double> entries_of_vector(const Law& law, std::size_t d, std::size_t
   return entries;
 }
 
-// The bounds of sampler_vectors.h. An aligned key's norm comes from three sums, each as accurate:
+// The bounds of draw_block_vectors. An aligned key's norm comes from three sums, each as accurate:
 // the errors of the formula are at most some ten times theirs, so that 1e-12, 34 times, is enough.
 TEST(NormsOfVectors, AreThoseOfTheirEntries) {
   Entries mixed = entries_of_law("laplace", {});

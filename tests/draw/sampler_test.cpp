@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "draw/sampler_direct.h"
+#include "draw/draw_block.h"
 #include "numerics/normal_kernel.h"
 #include "support/drawn_scores.h"
 #include "support/forced_target.h"

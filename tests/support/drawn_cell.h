@@ -1,6 +1,7 @@
 // One drawn experiment and its cell, measured block after block: for the tests of the science.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,6 +58,15 @@ inline Config config_of(const Experiment& experiment, std::uint64_t seed = 1) {
 
 inline Plan plan_of(const Experiment& experiment, std::uint64_t seed = 1) {
   return make_plan(config_of(experiment, seed));
+}
+
+/// One block of a cell; nothing if `stop` abandoned it.
+inline std::optional<BlockValues> measure_block(const Experiment& experiment, const Cell& cell,
+                                                std::uint64_t seed, std::int64_t block,
+                                                const StopSignal& stop = nullptr) {
+  BlockMeasurer measurer(experiment, cell, seed);
+  const BlockValues* const values = measurer.measure(block, stop);
+  return values ? std::optional(*values) : std::nullopt;
 }
 
 inline CellTally measure_cell(const Plan& plan, const Cell& cell) {
