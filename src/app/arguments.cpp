@@ -10,6 +10,7 @@
 
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -103,7 +104,7 @@ std::optional<std::int64_t> Arguments::whole_number(const std::string& name, std
                                                     std::int64_t high) const {
   const auto found = text(name);
   if (!found) return std::nullopt;
-  const auto number = parse<std::int64_t>(*found);
+  const auto number = parse_number<std::int64_t>(*found);
   if (number && *number >= low && *number <= high) return number;
   refuse(name, *found, fmt::format("a whole number from {} to {}", low, high));
 }
@@ -112,7 +113,7 @@ std::optional<double> Arguments::positive_number(const std::string& name,
                                                  const std::string& what) const {
   const auto found = text(name);
   if (!found) return std::nullopt;
-  const auto number = parse<double>(*found);
+  const auto number = parse_number<double>(*found);
   if (number && std::isfinite(*number) && *number > 0) return number;
   refuse(name, *found, what);
 }
@@ -176,7 +177,7 @@ std::vector<double> parse_scores(const Arguments& arguments, const std::string& 
     item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
     item.remove_suffix(item.size() - (item.find_last_not_of(' ') + 1));
     const bool plus = item.starts_with('+') && !item.starts_with("+-");
-    const auto score = Arguments::parse<double>(item.substr(plus ? 1 : 0));
+    const auto score = parse_number<double>(item.substr(plus ? 1 : 0));
     if (!score || !std::isfinite(*score)) {
       arguments.refuse(fmt::format(
           "scores are numbers with commas between them, such as 16,8,0; \"{}\" in \"{}\" is {}",

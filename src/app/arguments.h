@@ -3,7 +3,6 @@
 // Program_options is not visible outside.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -78,15 +77,6 @@ class Arguments {
 
   /// Throws the message with the command before it.
   [[noreturn]] void refuse(const std::string& message) const;
-
-  /// The number that `text` as a whole spells; empty if it is not a number or too large.
-  template <typename Number>
-  static std::optional<Number> parse(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-  }
 
  private:
   [[noreturn]] void refuse_choice(const std::string& name, const std::string& found,

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -32,8 +33,8 @@ std::optional<Shard> shard_of(const Arguments& arguments) {
   const std::size_t slash = text->find('/');
   if (slash != std::string::npos) {
     constexpr std::int64_t kMostShards = 1'000'000;
-    const auto index = Arguments::parse<std::int64_t>(std::string_view(*text).substr(0, slash));
-    const auto count = Arguments::parse<std::int64_t>(std::string_view(*text).substr(slash + 1));
+    const auto index = parse_number<std::int64_t>(std::string_view(*text).substr(0, slash));
+    const auto count = parse_number<std::int64_t>(std::string_view(*text).substr(slash + 1));
     const bool good = index && count && *index >= 1 && *index <= *count && *count <= kMostShards;
     if (good) return Shard{*index, *count};
   }

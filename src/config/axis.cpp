@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -58,9 +57,7 @@ double without_rounding(double sum, double size) {
   constexpr int kDigits = 15;
   if (sum == std::floor(sum)) return sum;
   if (std::abs(sum) < 1e-14 * size) return 0;
-  const std::string text = shortest(sum, kDigits);
-  std::from_chars(text.data(), text.data() + text.size(), sum);
-  return sum;
+  return *parse_number<double>(shortest(sum, kDigits));
 }
 
 // from + i * step, so that no rounding adds up.

@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "config/config.h"
 #include "config/experiment_object.h"
 #include "config/json_document.h"
 #include "config/nearest_name.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -70,11 +70,9 @@ std::string unescape(std::string_view token) {
 
 // The item of a list that a pointer's token counts to, or nullptr.
 JsonValue* find_item(JsonValue& list, const std::string& token) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-  const bool number = error == std::errc{} && end == token.data() + token.size() &&
-                      (token.size() == 1 || token[0] != '0');
-  return number && index < list.items.size() ? &list.items[index] : nullptr;
+  const std::optional<std::size_t> index = parse_number<std::size_t>(token);
+  const bool has_leading_zero = token.size() > 1 && token[0] == '0';
+  return index && !has_leading_zero && *index < list.items.size() ? &list.items[*index] : nullptr;
 }
 
 // What `token` of a pointer leads to within `parent`.

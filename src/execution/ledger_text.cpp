@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <concepts>
 #include <iterator>
 #include <utility>
+
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -79,12 +80,9 @@ Moments take_moments(TextReader& reader) {
 
 template <typename Integer>
 Integer parse(std::string_view word, int base, const char* what) {
-  Integer number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, base);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw TextError(fmt::format("not {}: {}", what, word));
-  }
-  return number;
+  const std::optional<Integer> number = parse_number<Integer>(word, base);
+  if (!number) throw TextError(fmt::format("not {}: {}", what, word));
+  return *number;
 }
 
 // Nodes are merged group by group, so all must have the same groups.

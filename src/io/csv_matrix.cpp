@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "io/matrix_file_error.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -41,11 +41,7 @@ class CsvNumbers {
  private:
   static std::optional<double> parse(std::string_view cell) {
     if (cell.starts_with('+')) cell.remove_prefix(1);
-    double number = 0;
-    const char* const end = cell.data() + cell.size();
-    const std::from_chars_result result = std::from_chars(cell.data(), end, number);
-    if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-    return number;
+    return parse_number<double>(cell);
   }
 
   static std::string_view trimmed(std::string_view cell) {

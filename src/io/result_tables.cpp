@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <type_traits>
 
 #include "io/csv_reader.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -206,11 +206,12 @@ void read_value(const Field& field, std::string& value) {
 template <typename Number>
 requires std::is_arithmetic_v<Number>
 void read_value(const Field& field, Number& value) {
-  const char* const end = field.text.data() + field.text.size();
-  const std::from_chars_result result = std::from_chars(field.text.data(), end, value);
-  bool good = result.ec == std::errc() && result.ptr == end;
-  if constexpr (std::is_floating_point_v<Number>) good = good && std::isfinite(value);
-  if (!good) field.refuse(std::is_floating_point_v<Number> ? "a number" : "a whole number");
+  constexpr bool kIsReal = std::is_floating_point_v<Number>;
+  const std::optional<Number> number = parse_number<Number>(field.text);
+  if (!number || (kIsReal && !std::isfinite(static_cast<double>(*number)))) {
+    field.refuse(kIsReal ? "a number" : "a whole number");
+  }
+  value = *number;
 }
 
 template <typename Number>

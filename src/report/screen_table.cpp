@@ -3,9 +3,10 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -130,11 +131,8 @@ std::string to_markdown(const ScreenTable& table) {
 
 std::size_t terminal_width(int file) {
   if (const char* columns = std::getenv("COLUMNS")) {
-    const std::string_view text(columns);
-    std::size_t width = 0;
-    const char* const end = text.data() + text.size();
-    const std::from_chars_result result = std::from_chars(text.data(), end, width);
-    if (result.ec == std::errc() && result.ptr == end && width > 0) return width;
+    const std::size_t width = parse_number<std::size_t>(columns).value_or(0);
+    if (width > 0) return width;
   }
   winsize size{};
   if (::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
