@@ -1,6 +1,4 @@
 // The program on one machine.
-#include <iostream>
-
 #include "app/program.h"
 #include "execution/executor.h"
 

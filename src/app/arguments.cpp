@@ -127,11 +127,6 @@ void Arguments::refuse(const std::string& message) const {
   throw UserError("attnscale " + typed_.front() + ": " + message);
 }
 
-void Arguments::refuse_choice(const std::string& name, const std::string& found,
-                              const std::vector<std::string_view>& allowed) const {
-  refuse(fmt::format("--{}: {}", name, unknown_name("choice", found, allowed)));
-}
-
 std::string options_text(Rows options) {
   std::ostringstream text;
   text << description_of(options);

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/nearest_name.h"
+
 namespace attnscale {
 
 /// An option of a command.
@@ -68,7 +70,7 @@ class Arguments {
       if (*found == word) return value;
       allowed.push_back(word);
     }
-    refuse_choice(name, *found, allowed);
+    refuse("--" + name + ": " + unknown_name("choice", *found, allowed));
   }
 
   /// Throws: --name needs `wanted`, not what was found.
@@ -79,9 +81,6 @@ class Arguments {
   [[noreturn]] void refuse(const std::string& message) const;
 
  private:
-  [[noreturn]] void refuse_choice(const std::string& name, const std::string& found,
-                                  const std::vector<std::string_view>& allowed) const;
-
   std::vector<std::string> typed_;
   std::map<std::string, std::vector<std::string>> options_;
   std::vector<std::string> words_;

@@ -10,7 +10,6 @@
 
 #include "app/commands.h"
 #include "app/process.h"
-#include "config/config.h"
 #include "config/user_error.h"
 #include "report/screen_table.h"
 
@@ -63,8 +62,7 @@ struct Runner {
 extern "C" void report_cut_file(int) {
   constexpr std::string_view kSentence =
       "attnscale: a file of given numbers was cut off, or could not be read, while it was "
-      "measured; "
-      "nothing was written: run again when nobody writes to it\n";
+      "measured; nothing was written: run again when nobody writes to it\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
   ::_exit(static_cast<int>(ExitCode::kFailed));
 }

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <functional>

@@ -10,7 +10,7 @@
 #include "app/commands.h"
 #include "app/manifest.h"
 #include "config/config.h"
-#include "estimate/estimate.h"
+#include "estimate/reference.h"
 #include "estimate/reference_check.h"
 #include "execution/run_identity.h"
 #include "execution/shard.h"

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "estimate/logit_statistics.h"
-#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
@@ -74,28 +73,16 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
   row.q95 = std::max(quantile(0.95), row.median);
 }
 
-void fill_per_query(const MetricRow& metric, const Entries& entries, const Moments& moments,
-                    const MetricCounts& counts, ResultRow& row) {
-  const Estimate mean = mean_estimate(moments, 0);
-  if (metric.is_fraction && std::isfinite(mean.value)) {
-    fill_fraction(mean.value, row);
-  } else {
-    fill_estimate(metric, entries, mean, row);
-  }
-  if (row.estimate) fill_distribution(moments, counts, row);
-}
-
 }  // namespace
 
 std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact) {
   const Experiment& experiment = plan.experiment_of(cell);
-  const std::size_t per_query_count = per_query_metrics(experiment).size();
+  auto counts = tally.counts.metrics.begin();  // of the next metric per query
   std::vector<ResultRow> rows;
   for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
     const std::vector<std::optional<double>> references = exact.of(experiment, cell, scaling);
-    std::size_t per_query = 0;
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       const MetricRow* metric = experiment.metrics[m];
       ResultRow row;
@@ -103,13 +90,16 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
       row.metric = metric->name;
       const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
       row.queries = moments.count;
-      if (metric->kind != MetricKind::kPerQuery) {
-        const LogitPowers powers = own_powers(experiment, cell.draw, s);
-        fill_estimate(*metric, cell.draw.entries, logit_statistic(*metric, moments, powers), row);
+      const Estimate estimate =
+          metric_estimate(*metric, moments, own_powers(experiment, cell.draw, s));
+      if (metric->is_fraction && std::isfinite(estimate.value)) {
+        fill_fraction(estimate.value, row);
       } else {
-        fill_per_query(*metric, cell.draw.entries, moments,
-                       tally.counts.metrics[s * per_query_count + per_query], row);
-        ++per_query;
+        fill_estimate(*metric, cell.draw.entries, estimate, row);
+      }
+      if (metric->kind == MetricKind::kPerQuery) {
+        if (row.estimate) fill_distribution(moments, *counts, row);
+        ++counts;
       }
       fill_reference(references[m], row);
       rows.push_back(std::move(row));

@@ -118,13 +118,12 @@ struct DrawnLayers {
   // Of metric number `m` under scaling number `s`.
   Estimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
-    const bool per_query = metric.kind == MetricKind::kPerQuery;
-    const LayerUnit unit = per_query ? LayerUnit::kQuery : LayerUnit::kLogit;
+    const LayerUnit unit =
+        metric.kind == MetricKind::kPerQuery ? LayerUnit::kQuery : LayerUnit::kLogit;
     const Moments all =
         pooled(moments, group_of(experiment(), s, metric), weights_of(layers, unit));
-    if (per_query) return mean_estimate(all, 0);
     // Normal entries have mean score 0, so the centre is the same for any number of keys.
-    return logit_statistic(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
+    return metric_estimate(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
   }
 
   std::int64_t queries() const { return std::ssize(layers) * experiment().queries; }

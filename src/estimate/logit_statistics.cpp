@@ -1,9 +1,7 @@
 #include "estimate/logit_statistics.h"
 #include "numerics/portable_math.h"
 
-#include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace attnscale {
@@ -86,13 +84,6 @@ void add_gradient(const PowerFunction& function, std::size_t first, double sign,
   }
 }
 
-Estimate estimate_of(const PowerFunction& function, const Moments& powers, std::size_t first) {
-  if (function.gradient.empty()) return {function.value, 0};
-  std::vector<double> gradient(powers.dimension());
-  add_gradient(function, first, 1, gradient);
-  return {function.value, delta_error(powers, gradient)};
-}
-
 }  // namespace
 
 Estimate mean_estimate(const Moments& moments, std::size_t column) {
@@ -100,8 +91,14 @@ Estimate mean_estimate(const Moments& moments, std::size_t column) {
   return {moments.mean[column], std::sqrt(variance / static_cast<double>(moments.count))};
 }
 
-Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place) {
-  return estimate_of(function_of(metric, powers, place), powers, place.first);
+Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
+                         const LogitPowers& place) {
+  if (metric.kind == MetricKind::kPerQuery) return mean_estimate(moments, 0);
+  const PowerFunction function = function_of(metric, moments, place);
+  if (function.gradient.empty()) return {function.value, 0};
+  std::vector<double> gradient(moments.dimension());
+  add_gradient(function, place.first, 1, gradient);
+  return {function.value, delta_error(moments, gradient)};
 }
 
 Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,

@@ -21,9 +21,10 @@ struct LogitPowers {
   double centre;
 };
 
-/// The metric, a statistic of logits, under one scaling. The variance is unbiased; with one key it
-/// is the usual one with divisor n - 1, and with one query it does not exist.
-Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place);
+/// The metric under one scaling, from the moments of its group: the mean of what it measures per
+/// query, or a statistic of logits. Their variance is unbiased; with one key it is the usual one
+/// with divisor n - 1, and with one query it does not exist.
+Estimate metric_estimate(const MetricRow& metric, const Moments& moments, const LogitPowers& place);
 
 /// The metric under one scaling minus that under another, from the same queries: the standard error
 /// is that of the difference, by the joint gradient.

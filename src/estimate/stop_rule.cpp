@@ -15,17 +15,6 @@ bool is_about(const PrecisionTarget& target, const std::string& scaling) {
   return !target.scaling || *target.scaling == scaling;
 }
 
-// Estimate of the target's metric under one scaling.
-Estimate estimate_metric(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
-                         std::size_t scaling) {
-  const MetricRow& metric = *experiment.stop->metric;
-  const Moments& values = moments[group_of(experiment, scaling, metric)];
-  if (metric.kind != MetricKind::kPerQuery) {
-    return logit_statistic(metric, values, own_powers(experiment, cell.draw, scaling));
-  }
-  return mean_estimate(values, 0);
-}
-
 double half_width(const PrecisionTarget& target, const Estimate& estimate, std::int64_t queries) {
   if (target.metric->is_fraction) {
     const Interval interval =
@@ -38,7 +27,9 @@ double half_width(const PrecisionTarget& target, const Estimate& estimate, std::
 bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
             std::size_t scaling) {
   const PrecisionTarget& target = *experiment.stop;
-  const Estimate estimate = estimate_metric(experiment, cell, moments, scaling);
+  const Estimate estimate =
+      metric_estimate(*target.metric, moments[group_of(experiment, scaling, *target.metric)],
+                      own_powers(experiment, cell.draw, scaling));
   if (!std::isfinite(estimate.value)) return false;
   // A fraction of 0 or 1 has an interval too.
   if (!target.metric->is_fraction && !(estimate.std_error > 0)) return false;

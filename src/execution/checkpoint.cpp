@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
-#include <utility>
 
 #include "execution/ledger_text.h"
 #include "io/atomic_file.h"

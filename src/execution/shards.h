@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "execution/checkpoint.h"

@@ -1,7 +1,6 @@
 #include "experiment/scaling_measurer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "experiment/expected_logits.h"

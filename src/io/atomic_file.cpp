@@ -93,10 +93,8 @@ void write_atomically(const std::filesystem::path& folder, std::span<const Named
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  PendingFile file(path, bytes);
-  file.flush_contents();
-  file.publish();
-  flush_folder(path.has_parent_path() ? path.parent_path() : ".");
+  const NamedBytes file{path.filename(), std::string(bytes)};
+  write_atomically(path.has_parent_path() ? path.parent_path() : ".", {&file, 1});
 }
 
 }  // namespace attnscale

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 
 #include "io/file_descriptor.h"
 

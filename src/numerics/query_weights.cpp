@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "numerics/lanes.h"
 #include "numerics/portable_math.h"

@@ -1,10 +1,7 @@
 #include "theory/softmax_integrals.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "numerics/portable_math.h"

@@ -30,7 +30,7 @@ Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
 
 // Of powers about `centre`.
 Estimate estimate_of(std::string_view metric, const Moments& powers, double centre = 0) {
-  return logit_statistic(*find_metric(metric), powers, {0, centre});
+  return metric_estimate(*find_metric(metric), powers, {0, centre});
 }
 
 // A tally of one cell with one scaling and one metric of these values.

@@ -75,7 +75,8 @@ TwoScalings measured(const std::vector<double>& none, const std::vector<double>&
 
 bool meets(TwoScalings measured, const PrecisionTarget& target) {
   measured.experiment.stop = target;
-  return meets_target(measured.experiment, Cell{}, measured.moments);
+  return meets_target(measured.experiment, plan_of(measured.experiment).cells.front(),
+                      measured.moments);
 }
 
 // Five values of mean 0.5 and variance 0.025 / 4: the half-width is the tabulated Student quantile
