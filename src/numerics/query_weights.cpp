@@ -59,18 +59,18 @@ void QueryWeights::find_top() {
   }
 }
 
-// Relative to the top key, whose exponential is 1: the others' sum is its complement's numerator.
+// Relative to the largest exponential, a key's or the sink's. The sum of the others is the
+// numerator of the top key's complement.
 void QueryWeights::fill_softmax() {
-  const double top = logits_[top_];
+  const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
+  const double largest = has_sink ? std::max(logits_[top_], rule_.normaliser.bias) : logits_[top_];
   std::copy(logits_.begin(), logits_.end(), weights_.begin());
-  std::fill(weights_.begin() + std::ssize(logits_), weights_.end(), top);
-  exponentials_below(top, weights_);
+  std::fill(weights_.begin() + std::ssize(logits_), weights_.end(), largest);
+  exponentials_below(largest, weights_);
   double rest = 0;
   for (std::size_t key = 0; key < logits_.size(); ++key) rest += key == top_ ? 0 : weights_[key];
-  const double sink = rule_.normaliser.kind == NormaliserKind::kSink
-                          ? sink_exponential(rule_.normaliser.bias, top)
-                          : 0;
-  const double total = 1 + rest + sink;
+  const double sink = has_sink ? plain::exp_of_negative(rule_.normaliser.bias - largest) : 0;
+  const double total = weights_[top_] + rest + sink;
   sink_ = sink / total;
   for (std::size_t key = 0; key < logits_.size(); ++key) {
     weights_[key] /= total;

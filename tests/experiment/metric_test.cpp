@@ -134,7 +134,7 @@ TEST(EveryMetric, IsItsPlainFormulaOfTheWeights) {
 TEST(EveryMetric, IsTheSameByWeightsAndByRunningSums) {
   const QueryContext context{0.375, 0.75};
   QueryWeights query;
-  for (const double sink : {kNoSink, -5.0, 0.5, 30.0, 300.0, 600.0}) {
+  for (const double sink : {kNoSink, -5.0, 0.5, 30.0, 300.0, 600.0, 700.0}) {
     SCOPED_TRACE(sink);
     for_every_row_of_logits([&](const Logits& logits) {
       const SoftmaxSums sums = kernel_group({logits}, 7, SoftmaxLevel::kPowers, sink);
