@@ -244,7 +244,7 @@ ExactMeans second_formula(const ExactRequest& request) {
   double low = std::max(0.0, std::sqrt(d) - 6);
   for (double half = 0; low < last; low += 2 * half) {
     // The density changes on a scale of 1, the means on one of the norm, or of a spread of 1.
-    half = 0.5 * std::min(std::max(0.3, 0.12 * std::sqrt(d)),
+    half = 0.5 * std::min(std::clamp(0.12 * std::sqrt(d), 0.3, 1.0),
                           std::max(0.35 * low, 0.4 / spread_per_norm(request)));
     for (std::size_t j = 0; j < 10; ++j) {
       const std::size_t side = j % 5;
