@@ -64,8 +64,9 @@ double cosine_work(const ExactRequest& request) {
 }
 
 // The score slope is tabulated times this, which keeps its size at every spread: what is printed is
-// that of a score, whose multiplier may be large.
-double score_slope_factor(double spread) {
+// that of a score, whose multiplier may be large. The margin is tabulated times this over the
+// spread, so that it is 0 where all logits are equal.
+double slope_factor(double spread) {
   return std::sqrt(1 + spread * spread);
 }
 
@@ -134,7 +135,9 @@ ExactMeans average_over_norms(ExactMeansTable& table, const ExactRequest& reques
 
 }  // namespace
 
+// Whole numbers, whose sum is exact.
 void ExactMeansTable::spend(double work) {
+  work = std::ceil(work);
   if (work > left_) throw OutOfWork();
   left_ -= work;
 }
@@ -151,7 +154,8 @@ ExactMeansTable::Panel ExactMeansTable::make_panel(const Panels& panels,
     const double spread = spread_at(first + 0.5 * width * (1 + point));
     ExactMeans means = panels.linear ? linear_means(*panels.linear, spread)
                                      : means_of(weighing, normal_law(spread, weighing.softcap));
-    means[kScoreSlope] *= score_slope_factor(spread) / spread;
+    for (const ExactMean mean : {kScoreSlope, kMargin})
+      means[mean] *= slope_factor(spread) / spread;
     for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(means.values()[i]);
   }
   Panel panel;
@@ -190,7 +194,8 @@ ExactMeans ExactMeansTable::at_spread(const WeighingCase& weighing, double sprea
   for (const ExactMean mean : wanted) {
     means[mean] = chebyshev_value(place.panel[static_cast<std::size_t>(mean)], place.x);
   }
-  means[kScoreSlope] /= score_slope_factor(spread);
+  means[kScoreSlope] /= slope_factor(spread);
+  means[kMargin] *= spread / slope_factor(spread);
   // Where logits are multiples of scores the two are one, and this is the better kept of them.
   if (weighing.softcap == kNoSoftcap) means[kSlope] = means[kScoreSlope];
   return means;

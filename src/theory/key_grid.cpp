@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kPointsOfPanel = 10;
 constexpr int kFirstPanels = 16;
+constexpr int kFewestPanels = 32;     // once densities are smooth: 31 to 43 from 2 keys to 2^20
 constexpr double kHighestRise = 3.5;  // of the logit on a panel: weights change on a scale of 1
 constexpr double kHighestRank = 4;    // of the log of P(all keys lie lower)
 constexpr double kLeastRank = -35;    // e^-35 is nothing
@@ -235,7 +236,8 @@ KeyGrid make_key_grid(const LogitLaw& law, double keys, GridKeys wanted) {
 }
 
 double key_grid_nodes(double logit_range) {
-  return kPointsOfPanel * (kFirstPanels + logit_range / kHighestRise);
+  // The lower half of the range is too far below the top for any weight.
+  return kPointsOfPanel * (kFewestPanels + 0.5 * logit_range / kHighestRise);
 }
 
 }  // namespace attnscale

@@ -164,7 +164,7 @@ EvenMoments even_moments(const LogitLaw& law) {
 
 double softmax_means_work(double logit_range, std::int64_t keys) {
   const double points = (kRightLog - kLeftLog + plain::log(static_cast<double>(keys))) / kStep;
-  constexpr double kEach = 12;  // multiplications of a node at a log t: its sums and integrands
+  constexpr double kEach = 28;  // multiplications of a node at a log t: its sums and integrands
   return key_grid_nodes(logit_range) * points * kEach;
 }
 

@@ -61,7 +61,7 @@ TEST(ReferenceCheck, SaysWhichNumbersOfASweepALineIsAbout) {
 
 TEST(ReferenceCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
   ResultRow row = line(0);
-  row.std_error = 1e-9;
+  row.std_error = 1e-3 * kExactError;
   row.estimate = 0.5 + 0.9 * kExactError;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
   row.estimate = 0.5 + 1.1 * kExactError;
