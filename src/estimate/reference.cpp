@@ -111,14 +111,16 @@ std::string left_out(int count, const char* one, const char* many) {
 
 }  // namespace
 
-std::optional<ExactMeans> ExactValues::softmax_means(const ExactRequest& request) {
-  const double work = table_.pending_work(request);
-  if (work > left_) {
-    ++skipped_means_;
-    return std::nullopt;
+template <typename Value>
+std::invoke_result_t<Value> ExactValues::within_work(double expected, int& skipped,
+                                                     const Value& value) {
+  try {
+    if (expected <= table_.work_left()) return value();
+  } catch (const OutOfWork&) {
+    // It took more than was expected.
   }
-  left_ -= work;
-  return exact_means(table_, request);
+  ++skipped;
+  return std::nullopt;
 }
 
 std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment, const Cell& cell,
@@ -132,7 +134,9 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   const bool wanted = std::ranges::any_of(
       experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
-    means = softmax_means(request_of(draw, rule));
+    const ExactRequest request = request_of(draw, rule);
+    means = within_work(table_.pending_work(request), skipped_means_,
+                        [&] { return std::optional(exact_means(table_, request)); });
     // Per cosine; the score is the product after the norm.
     if (means) (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, rule);
   }
@@ -161,15 +165,11 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
   const PowerLaw factor = power_law(rule, cell.draw.keys);
   const CrossingRequest request{weighing_of(cell.draw, rule), factor.multiplier, factor.power,
                                 entry_sd(cell.draw)};
-  const double work = pending_work(table_, request);
-  if (work > left_) {
-    ++skipped_crossings_;
-    return std::nullopt;
-  }
-  const std::optional<double> d = exact_crossing(table_, request, level);
-  left_ -= work - pending_work(table_, request);
-  if (!d && is_cut_short(request)) ++cut_crossings_;
-  return d;
+  return within_work(pending_work(table_, request), skipped_crossings_, [&] {
+    const std::optional<double> d = exact_crossing(table_, request, level);
+    if (!d && is_cut_short(request)) ++cut_crossings_;
+    return d;
+  });
 }
 
 std::vector<std::string> ExactValues::warnings() const {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "experiment/plan.h"
@@ -16,12 +17,13 @@ namespace attnscale {
 inline constexpr double kExactWork = 3e9;
 
 /// The exact values of one run. What one cell's value cost is shared by cells with as many keys.
-/// What would exceed the work allowed is left out, counted, and reported by warnings(); which
-/// values those are depends on the order of the questions and on no clock.
+/// Means are good to kExactError or left out. What would exceed the work allowed is left out too
+/// and counted for warnings(); which values those are depends on the order of the questions and on
+/// no clock.
 class ExactValues {
  public:
   /// With ReferenceMode::kOff nothing is known and nothing is computed.
-  explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), left_(work) {}
+  explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), table_(work) {}
 
   /// What the estimate of each of the experiment's metrics is an estimate of, in its order; empty
   /// if no exact value is known. Moments of logits are known for every law; means of softmax
@@ -37,10 +39,11 @@ class ExactValues {
   std::vector<std::string> warnings() const;
 
  private:
-  std::optional<ExactMeans> softmax_means(const ExactRequest& request);
+  /// value(); empty and counted if it takes more work than is left, as `expected` or as it shows.
+  template <typename Value>
+  std::invoke_result_t<Value> within_work(double expected, int& skipped, const Value& value);
 
   ReferenceMode mode_;
-  double left_;
   ExactMeansTable table_;
   int skipped_means_ = 0;      ///< cells and scalings
   int skipped_crossings_ = 0;  ///< levels

@@ -11,6 +11,7 @@
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
+#include "theory/exact_means_table.h"
 
 namespace attnscale {
 namespace {
@@ -27,12 +28,8 @@ double error_of(const MetricRow& metric, const ResultRow& row) {
 
 double allowance(const MetricRow& metric, double reference) {
   constexpr double kMoments = 1e-8;  // closed formulas, but under a soft-cap integrals
-  constexpr double kReference = 1e-6;
   if (metric.kind != MetricKind::kPerQuery) return kMoments * std::abs(reference);
-  // The margin's is relative to the logits' spread, of which it is a tenth or more; what sums up
-  // sigmoids has one relative to itself.
-  if (metric.unit == "logit") return 10 * kReference * std::abs(reference);
-  return kReference * std::max(1.0, std::abs(reference));
+  return kExactError * std::max(1.0, std::abs(reference));
 }
 
 double queries_behind(double queries, double mean, double sd) {

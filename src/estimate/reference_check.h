@@ -55,7 +55,7 @@ double supporting_queries(const ResultRow& row, double kurtosis);
 /// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided
 /// Student quantiles with one degree of freedom for each hundred queries that a line rests on, at a
 /// level that all lines together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact
-/// value counts as good to 1e-6 (reference.h); those of logits, which are closed formulas, as
+/// value counts as good to kExactError; those of logits, which are closed formulas, as
 /// exact.
 ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& rows);
 

@@ -101,7 +101,8 @@ double aligned_top(const Query& all, const Query& aligned) {
 
 // Both sums are relative to their own top.
 double aligned_weight(const Query& all, const Query& aligned) {
-  const double weight = (1 + aligned.rest) * plain::exp(aligned.top - all.top) / total(all);
+  const double beside = all.share * plain::exp_of_negative(aligned.top - all.top);
+  const double weight = (1 + aligned.rest) * beside / total(all);
   return std::min(weight, 1.0);  // the two sums round apart
 }
 

@@ -32,7 +32,10 @@ void normalise(Norm norm, std::int64_t d, const Scores& scores, std::span<double
       // Two roots: the product of the squares might overflow.
       const double lengths =
           std::sqrt(scores.squared_query_norms[query]) * std::sqrt(scores.squared_key_norms[i]);
-      out[i] = lengths > 0 ? factor * (scores.scores[i] / lengths) : 0;
+      const double score = scores.scores[i];
+      // Of single numbers the cosine is a sign, which rounded lengths need not leave whole.
+      const double cosine = d == 1 ? std::copysign(1.0, score) : score / lengths;
+      out[i] = lengths > 0 ? factor * cosine : 0;
     }
   }
 }

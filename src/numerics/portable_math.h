@@ -23,13 +23,13 @@ struct ScaledExponential {
   double fraction;
 };
 
-/// Of x clamped to [-700, 700].
+/// Of x clamped to [-708, 700].
 inline ScaledExponential scaled_exponential(double x) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   constexpr double kLn2High = 0x1.62e42fee00000p-1;  // 32 bits: k * kLn2High is exact
   constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
   constexpr double kRound = 0x1.8p+52;  // adding it leaves the nearest integer in the low bits
-  x = x < -700 ? -700 : x;
+  x = x < -708 ? -708 : x;
   x = x > 700 ? 700 : x;
   const double shifted = x * kLog2E + kRound;
   const double k = shifted - kRound;
@@ -51,10 +51,15 @@ inline ScaledExponential scaled_exponential(double x) {
   return {std::bit_cast<double>(exponent), r + r * r * tail};
 }
 
-/// e^x with relative error below 1e-15 for |x| <= 700, clamped beyond.
+/// e^x with relative error below 1e-15 from -708 to 700, clamped beyond: never 0 or infinite.
 inline double exp(double x) {
   const auto [power, fraction] = scaled_exponential(x);
   return power * fraction + power;
+}
+
+/// e^x for x <= 0, and 0 below -708, where it is next to the smallest normal double.
+inline double exp_of_negative(double x) {
+  return x < -708 ? 0 : exp(x);
 }
 
 /// e^x - 1 with relative error below 1e-15, also near 0.
@@ -105,11 +110,10 @@ inline double asinh(double x) {
   return log1p(x + x * x / (1 + std::sqrt(x * x + 1)));
 }
 
-/// Hyperbolic tangent.
+/// Hyperbolic tangent, with the sign of x at 0 too.
 inline double tanh(double x) {
   const double e = expm1(-2 * std::abs(x));
-  const double magnitude = -e / (2 + e);
-  return x < 0 ? -magnitude : magnitude;
+  return std::copysign(e / (2 + e), x);
 }
 
 /// cos(pi x) for 0 <= x <= 1.

@@ -58,23 +58,25 @@ void QueryWeights::find_top() {
   }
 }
 
-// Relative to the top key, whose exponential is 1: the others' sum is its complement's numerator.
+// Exponentials are relative to the top logit, so that a sink far above it costs none of them its
+// digits. The sum of the others is the numerator of the top key's complement.
 void QueryWeights::fill_softmax() {
+  const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
   const double top = logits_[top_];
+  const double larger = has_sink ? std::max(top, rule_.normaliser.bias) : top;
   std::copy(logits_.begin(), logits_.end(), weights_.begin());
   std::fill(weights_.begin() + std::ssize(logits_), weights_.end(), top);
   exponentials_below(top, weights_);
   double rest = 0;
   for (std::size_t key = 0; key < logits_.size(); ++key) rest += key == top_ ? 0 : weights_[key];
-  const double sink = rule_.normaliser.kind == NormaliserKind::kSink
-                          ? sink_exponential(rule_.normaliser.bias, top)
-                          : 0;
-  const double total = 1 + rest + sink;
+  const double share = plain::exp_of_negative(top - larger);
+  const double sink = has_sink ? plain::exp_of_negative(rule_.normaliser.bias - larger) : 0;
+  const double total = share * (1 + rest) + sink;
   sink_ = sink / total;
   for (std::size_t key = 0; key < logits_.size(); ++key) {
-    weights_[key] /= total;
+    weights_[key] = share * weights_[key] / total;
     // Every weight but the top one is at most one half: subtracting it from 1 loses nothing.
-    complements_[key] = key == top_ ? (rest + sink) / total : 1 - weights_[key];
+    complements_[key] = key == top_ ? (share * rest + sink) / total : 1 - weights_[key];
   }
 }
 

@@ -32,7 +32,8 @@ enum Column : std::size_t {
   kRest4,
   kGap,
   kLog,
-  kSink
+  kSink,
+  kShare
 };
 
 struct Sums {
@@ -121,12 +122,23 @@ void add_keys(const double* HWY_RESTRICT logits, std::size_t keys, std::size_t s
   }
 }
 
-void finish(std::size_t stride, double* HWY_RESTRICT columns) {
+// With s the larger of top and sink, log(e^s total) - top is log1p of what is added to the larger
+// one, and s - top.
+void add_logs(double sink_logit, std::size_t stride, double* HWY_RESTRICT columns) {
   const DoubleLanes tag;
+  const Doubles one = hn::Set(tag, 1.0);
+  const Doubles zero = hn::Zero(tag);
   for (std::size_t query = 0; query < stride; query += hn::Lanes(tag)) {
-    const Doubles rest = hn::LoadU(tag, columns + kRest * stride + query);
-    const Doubles sink = hn::LoadU(tag, columns + kSink * stride + query);
-    hn::StoreU(hn::Log1p(tag, hn::Add(rest, sink)), tag, columns + kLog * stride + query);
+    const auto column = [&](std::size_t index) {
+      return hn::LoadU(tag, columns + index * stride + query);
+    };
+    const Doubles rest = column(kRest);
+    const Doubles above = hn::Sub(hn::Set(tag, sink_logit), column(kTop));
+    const auto sink_is_larger = hn::Gt(above, zero);
+    const Doubles added = hn::IfThenElse(
+        sink_is_larger, hn::Mul(column(kShare), hn::Add(one, rest)), hn::Add(rest, column(kSink)));
+    const Doubles log = hn::Add(hn::Log1p(tag, added), hn::IfThenElseZero(sink_is_larger, above));
+    hn::StoreU(log, tag, columns + kLog * stride + query);
   }
 }
 
@@ -146,13 +158,14 @@ HWY_AFTER_NAMESPACE();
 namespace attnscale {
 
 HWY_EXPORT(add_keys);
-HWY_EXPORT(finish);
+HWY_EXPORT(add_logs);
 HWY_EXPORT(take_exponentials);
 
 namespace {
+using HWY_NAMESPACE::kShare;
 using HWY_NAMESPACE::kSink;
 using HWY_NAMESPACE::kTop;
-constexpr std::size_t kColumns = 10;
+constexpr std::size_t kColumns = 11;
 }  // namespace
 
 void SoftmaxSums::start(std::int64_t queries, SoftmaxLevel level) {
@@ -174,23 +187,18 @@ void SoftmaxSums::add_keys(std::span<const double> logits, std::int64_t keys) {
 
 void SoftmaxSums::finish(double sink_logit) {
   const auto stride = static_cast<std::size_t>(stride_);
+  const double* const top = columns_.data() + kTop * stride;
   double* const sink = columns_.data() + kSink * stride;
-  if (std::isfinite(sink_logit)) {
-    const double* const top = columns_.data() + kTop * stride;
-    std::transform(top, top + stride, sink,
-                   [&](double highest) { return sink_exponential(sink_logit, highest); });
-  } else {
-    std::fill(sink, sink + stride, 0.0);
+  double* const share = columns_.data() + kShare * stride;
+  std::fill(sink, sink + stride, 0.0);
+  std::fill(share, share + stride, 1.0);
+  for (std::size_t query = 0; query < stride && std::isfinite(sink_logit); ++query) {
+    const double larger = std::max(top[query], sink_logit);
+    sink[query] = plain::exp_of_negative(sink_logit - larger);
+    share[query] = plain::exp_of_negative(top[query] - larger);
   }
   if (level_ < SoftmaxLevel::kEntropy) return;
-  HWY_DYNAMIC_DISPATCH(finish)(stride, columns_.data());
-}
-
-double sink_exponential(double sink_logit, double top) {
-  constexpr double kLargest = 690;
-  constexpr double kSmallest = -700;  // where plain::exp ends
-  const double difference = std::min(sink_logit - top, kLargest);
-  return difference < kSmallest ? 0 : plain::exp(difference);
+  HWY_DYNAMIC_DISPATCH(add_logs)(sink_logit, stride, columns_.data());
 }
 
 void exponentials_below(double top, std::span<double> numbers) {

@@ -13,10 +13,6 @@
 
 namespace attnscale {
 
-/// exp(sink_logit - top), what a sink adds to the sum of exponentials; 0 where sink_logit is
-/// -infinity. At most e^690, so that a weight beside it is a normal number.
-double sink_exponential(double sink_logit, double top);
-
 /// How much of SoftmaxQuery is summed; each level has what those before it have.
 enum class SoftmaxLevel {
   kWeights,  ///< all but those below, which are NaN
@@ -45,7 +41,7 @@ class SoftmaxSums {
     const auto at = [&](std::int64_t column) {
       return columns_[static_cast<std::size_t>(column * stride_ + index)];
     };
-    return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)};
+    return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10)};
   }
 
  private:

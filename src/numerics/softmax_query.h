@@ -14,13 +14,14 @@ struct SoftmaxQuery {
   double top;          ///< largest logit
   double next;         ///< second largest logit; -infinity with one key
   double max_abs;      ///< largest absolute logit
-  double rest;         ///< sum e_j: the top weight is 1 / (1 + rest + sink)
+  double rest;         ///< sum e_j: the top weight is share / (share (1 + rest) + sink)
   double rest_power2;  ///< sum e_j^2
   double rest_power3;  ///< sum e_j^3
   double rest_power4;  ///< sum e_j^4
   double rest_gap;     ///< sum e_j D_j; NaN where a logit is not finite
-  double log_total;    ///< log(1 + rest + sink)
-  double sink;         ///< sink_exponential of the group's sink; 0 without one
+  double log_total;    ///< log of the sum of all exponentials less top
+  double sink;         ///< exp(sink's logit - s), s the larger of it and top; 0 without a sink
+  double share;        ///< exp(top - s): 1 but for a sink above the top
 };
 
 /// True where every logit of the query was finite.
@@ -30,23 +31,23 @@ inline bool is_finite(const SoftmaxQuery& query) {
   return std::isfinite(query.rest_gap) && std::isfinite(query.max_abs);
 }
 
-/// The sum of all exponentials: weights are p_j = e_j / total.
+/// The sum of all exponentials relative to e^s: weights are p_j = share e_j / total. At least 1.
 inline double total(const SoftmaxQuery& query) {
-  return (1 + query.rest) + query.sink;
+  return query.share * (1 + query.rest) + query.sink;
 }
 
 inline double top_weight(const SoftmaxQuery& query) {
-  return 1 / total(query);
+  return query.share / total(query);
 }
 
 /// 1 - top_weight.
 inline double others_weight(const SoftmaxQuery& query) {
-  return (query.rest + query.sink) / total(query);
+  return (query.share * query.rest + query.sink) / total(query);
 }
 
 /// sum p over the keys.
 inline double sum_weights(const SoftmaxQuery& query) {
-  return (1 + query.rest) / total(query);
+  return query.share * (1 + query.rest) / total(query);
 }
 
 /// 1 - sum p: the sink's weight.
@@ -54,23 +55,23 @@ inline double sum_kept_back(const SoftmaxQuery& query) {
   return query.sink / total(query);
 }
 
-/// -sum p ln p = sum p (ln total + D), in nats; needs SoftmaxLevel::kEntropy.
+/// -sum p ln p = sum p (log_total + D), in nats; needs SoftmaxLevel::kEntropy.
 inline double sum_entropy(const SoftmaxQuery& query) {
-  return query.log_total * sum_weights(query) + query.rest_gap / total(query);
+  return query.log_total * sum_weights(query) + query.share * query.rest_gap / total(query);
 }
 
 /// sum p^2; needs SoftmaxLevel::kPowers, as all below.
 inline double sum_squares(const SoftmaxQuery& query) {
-  return (1 + query.rest_power2) / (total(query) * total(query));
+  return query.share * query.share * (1 + query.rest_power2) / (total(query) * total(query));
 }
 
 /// 1 - sum p^2 = sum over i != j of p_i p_j, a sink among them, and the sink's square: twice the
 /// top against all others, and what the keys' squares leave of the others' square.
 inline double sum_without_squares(const SoftmaxQuery& query) {
-  constexpr double kSquareOverflows = 1e150;  // beside such a sink no weight counts
-  if (total(query) > kSquareOverflows) return 1;
-  const double others = query.rest + query.sink;
-  return (2 * others + (others * others - query.rest_power2)) / (total(query) * total(query));
+  const double share = query.share;
+  const double others = share * query.rest + query.sink;
+  const double of_others = others * others - share * share * query.rest_power2;
+  return (2 * share * others + of_others) / (total(query) * total(query));
 }
 
 /// sqrt(sum p^2).

@@ -15,18 +15,37 @@ bool share_one(const QueryWeights& query) {
          query.rule().precision == Precision::kFloat64;
 }
 
+// ln p of p > 0, subnormal ones too, which plain::log does not take.
+double log_of_weight(double p) {
+  constexpr double kPower = 0x1p64;
+  constexpr double kLogPower = 44.361419555836499802;  // 64 ln 2
+  return p < std::numeric_limits<double>::min() ? plain::log(p * kPower) - kLogPower
+                                                : plain::log(p);
+}
+
 struct RelativeSums {
   double top;      // the top weight
   double sum;      // sum p / top
   double squares;  // sum (p / top)^2
 };
 
-// Of weights that are not all 0.
+bool all_rounded_to_zero(const QueryWeights& query) {
+  return query.rule().precision != Precision::kFloat64 && query.weights()[query.top()] == 0;
+}
+
+// Of weights that were not all rounded to 0.
 RelativeSums sums_relative_to_top(const QueryWeights& query) {
-  RelativeSums sums{query.weights()[query.top()], 0, 0};
-  for (const double p : query.weights()) {
-    sums.sum += p / sums.top;
-    sums.squares += (p / sums.top) * (p / sums.top);
+  // Weights far below a sink have too few digits left, or none: there they are e^logit apart.
+  constexpr double kFewDigits = 1e-290;
+  const double top = query.weights()[query.top()];
+  const bool by_logits = query.rule().precision == Precision::kFloat64 && top < kFewDigits;
+  RelativeSums sums{top, 0, 0};
+  for (std::size_t key = 0; key < query.weights().size(); ++key) {
+    const double ratio =
+        by_logits ? plain::exp_of_negative(query.logits()[key] - query.logits()[query.top()])
+                  : query.weights()[key] / top;
+    sums.sum += ratio;
+    sums.squares += ratio * ratio;
   }
   return sums;
 }
@@ -46,9 +65,8 @@ double sum_entropy(const QueryWeights& query) {
   double sum = 0;
   for (std::size_t key = 0; key < query.weights().size(); ++key) {
     const double p = query.weights()[key];
-    // plain::log takes normal numbers; of smaller ones p ln p is as good as 0.
-    if (p < std::numeric_limits<double>::min()) continue;
-    sum -= p * (p > 0.5 ? plain::log1p(-query.complements()[key]) : plain::log(p));
+    if (p == 0) continue;
+    sum -= p * (p > 0.5 ? plain::log1p(-query.complements()[key]) : log_of_weight(p));
   }
   return sum;
 }
@@ -67,13 +85,13 @@ double sum_without_squares(const QueryWeights& query) {
 }
 
 double root_of_squares(const QueryWeights& query) {
-  if (query.weights()[query.top()] == 0) return 0;
+  if (all_rounded_to_zero(query)) return 0;
   const RelativeSums sums = sums_relative_to_top(query);
   return sums.top * std::sqrt(sums.squares);
 }
 
 double count_effective_keys(const QueryWeights& query) {
-  if (query.weights()[query.top()] == 0) return 0;
+  if (all_rounded_to_zero(query)) return 0;
   const RelativeSums sums = sums_relative_to_top(query);
   return sums.sum * sums.sum / sums.squares;
 }

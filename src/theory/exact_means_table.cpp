@@ -14,29 +14,24 @@ namespace {
 using enum ExactMean;
 
 // Means are smooth functions of asinh(spread): even steps near spread 0, equal ratios far from it.
-// Intervals are fixed, so that no value depends on what else was asked.
-constexpr double kPanelWidth = 1;
-constexpr int kPanelPoints = 10;  // and one more for every factor e of keys, which sharpen the bend
+// Intervals are fixed, so that no value depends on what else was asked. Beside a large sink or bias
+// means are sharp where the largest logits of many keys pass it: there intervals are halved.
+constexpr int kPanelPoints = 12;  // and one more for every factor e of keys, which sharpen the bend
 constexpr int kFewerPanelPoints = 4;  // at most, one for each panel from spread 0: all flattens out
-constexpr int kMostPanelPoints = 96;
+constexpr int kMostHalvings = 8;
 // The error of the polynomial was a sixth of its last coefficients at most, mostly far less.
-constexpr double kLargestLastCoefficient = 2e-7;
+constexpr double kLargestLastCoefficient = 2e-8;
 
 // No table is made for logits further apart: their squares must not overflow.
 constexpr double kMostSpread = 1e100;
 
-int panel_points(std::int64_t keys, int index) {
+int panel_points(std::int64_t keys, double first) {
   return kPanelPoints + static_cast<int>(plain::log(static_cast<double>(keys))) -
-         std::min(index, kFewerPanelPoints);
+         std::min(static_cast<int>(std::min(first, kMostSpread)), kFewerPanelPoints);
 }
 
-double spread_at(double panel) {
-  const double w = kPanelWidth * panel;
+double spread_at(double w) {
   return 0.5 * (plain::exp(w) - plain::exp(-w));
-}
-
-int panel_of(double spread) {
-  return static_cast<int>(plain::asinh(spread) / kPanelWidth);
 }
 
 ExactMeans means_of(const WeighingCase& weighing, const LogitLaw& law) {
@@ -52,51 +47,123 @@ ExactMeans linear_means(const SoftmaxIntegrals& integrals, double spread) {
   return means;
 }
 
-// Multiplications for the means at one spread.
-double work_at_spread(const WeighingCase& weighing, double spread) {
-  if (is_linear(weighing)) return SoftmaxIntegrals::linear_work(weighing.keys);
-  constexpr double kScores = 19;  // from the lowest to the highest
-  const double range = std::min(kScores * spread, 2 * weighing.softcap);
+// Multiplications for the means of logits in a range this wide.
+double work_at_range(const WeighingCase& weighing, double range) {
   return weighing.sigmoid_bias ? one_key_work(range) : softmax_means_work(range, weighing.keys);
 }
 
-// True where the last coefficients of every mean are below the accuracy wanted.
-bool has_converged(std::span<const std::vector<double>> means) {
-  for (const auto& coefficients : means) {
-    const std::size_t n = coefficients.size();
-    const double last = std::max(std::abs(coefficients[n - 1]), std::abs(coefficients[n - 2]));
-    const double scale = std::max(1.0, std::abs(coefficients[0]));
-    if (last > kLargestLastCoefficient * scale) return false;
+double work_at_spread(const WeighingCase& weighing, double spread) {
+  if (is_linear(weighing)) return SoftmaxIntegrals::linear_work(weighing.keys);
+  constexpr double kScores = 19;  // from the lowest to the highest
+  return work_at_range(weighing, std::min(kScores * spread, 2 * weighing.softcap));
+}
+
+double cosine_work(const ExactRequest& request) {
+  return work_at_range(request.weighing,
+                       2 * std::min(std::abs(request.multiplier), request.weighing.softcap));
+}
+
+// The score slope is tabulated times this, which keeps its size at every spread: what is printed is
+// that of a score, whose multiplier may be large. The margin is tabulated times this over the
+// spread, so that it is 0 where all logits are equal.
+double slope_factor(double spread) {
+  return std::sqrt(1 + spread * spread);
+}
+
+// What an error of this mean is relative to, where it is about `size`.
+double scale_of(ExactMean mean, double size) {
+  constexpr double kLeastScoreSlope = 1e-3;
+  return std::max(mean == kScoreSlope ? kLeastScoreSlope : 1.0, std::abs(size));
+}
+
+bool has_converged(ExactMean mean, const std::vector<double>& coefficients) {
+  const std::size_t n = coefficients.size();
+  const double last = std::max(std::abs(coefficients[n - 1]), std::abs(coefficients[n - 2]));
+  return last <= kLargestLastCoefficient * scale_of(mean, coefficients[0]);
+}
+
+// An average over norms in equal steps, as sums over every fourth norm: they tell how fast the
+// integrand's frequencies fall off.
+class NormAverage {
+ public:
+  void add(std::size_t norm, const ExactMeans& part) { sums_[norm % 4] += part; }
+
+  ExactMeans total() const {
+    ExactMeans total;
+    for (const ExactMeans& sum : sums_) total += sum;
+    return total;
   }
-  return true;
+
+  // The error of equal steps h is the integrand's part of frequency 1 / h. Those of 1 / 4h and
+  // 1 / 2h are known; parts fall off at least as fast from there on. Of the part of 1 / 2h only the
+  // cosine is seen, but some mean or other has it at its full size.
+  double error(std::span<const ExactMean> means) const {
+    constexpr double kNoPart = 1e-6;
+    double most_part = 0;
+    double most_ratio = 0;
+    for (const ExactMean mean : means) {
+      const double scale = scale_of(mean, total()[mean]);
+      const auto sum = [&](std::size_t i) { return sums_[i][mean] / scale; };
+      const double part = std::hypot(sum(0) - sum(2), sum(1) - sum(3));
+      const double next_part = std::abs(sum(0) - sum(1) + sum(2) - sum(3));
+      most_part = std::max(most_part, std::max(part, next_part));
+      most_ratio = std::max(most_ratio, next_part / std::max(part, kNoPart));
+    }
+    return most_part * most_ratio * most_ratio * most_ratio;
+  }
+
+ private:
+  std::array<ExactMeans, 4> sums_;
+};
+
+ExactMeans average_over_norms(ExactMeansTable& table, const ExactRequest& request,
+                              std::span<const ExactMean> wanted) {
+  constexpr double kNormError = 1e-9;
+  const double per_norm = spread_per_norm(request);
+  for (int halvings = 0;; ++halvings) {
+    const QuadratureRule& norms = table.norms(request.d, halvings);
+    NormAverage average;
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      ExactMeans at = table.at_spread(request.weighing, per_norm * norms.node[i], wanted);
+      at[kScoreSlope] *= request.multiplier;
+      average.add(i, norms.weight[i] * at);
+    }
+    if (average.error(wanted) < kNormError) return average.total();
+    if (halvings == kMostHalvings) throw OutOfWork();
+  }
 }
 
 }  // namespace
 
-ExactMeansTable::Panel ExactMeansTable::make_panel(const Panels& panels,
-                                                   const WeighingCase& weighing, int index) {
-  // More points until the last coefficients say that the polynomial has converged.
-  for (int points = panel_points(weighing.keys, index);; points *= 2) {
-    const Panel panel = make_panel(panels, weighing, index, points);
-    if (points >= kMostPanelPoints || has_converged(panel)) return panel;
-  }
+// Whole numbers, whose sum is exact.
+void ExactMeansTable::spend(double work) {
+  work = std::ceil(work);
+  if (work > left_) throw OutOfWork();
+  left_ -= work;
 }
 
 ExactMeansTable::Panel ExactMeansTable::make_panel(const Panels& panels,
-                                                   const WeighingCase& weighing, int index,
-                                                   int points) {
+                                                   const WeighingCase& weighing,
+                                                   Interval interval) {
+  const double width = std::ldexp(1.0, -interval.halvings);
+  const double first = width * static_cast<double>(interval.index);
+  const int points = panel_points(weighing.keys, first);
+  spend(points * work_at_spread(weighing, spread_at(first + width)));
   Panel values;
   for (const double point : chebyshev_points(points)) {
-    const double spread = spread_at(index + 0.5 * (1 + point));
+    const double spread = spread_at(first + 0.5 * width * (1 + point));
     ExactMeans means = panels.linear ? linear_means(*panels.linear, spread)
                                      : means_of(weighing, normal_law(spread, weighing.softcap));
-    means[kScoreSlope] /= spread;
-    means[kMargin] /= spread;
-    means[kMeanLogit] = 0;
+    for (const ExactMean mean : {kScoreSlope, kMargin})
+      means[mean] *= slope_factor(spread) / spread;
     for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(means.values()[i]);
   }
   Panel panel;
-  for (std::size_t i = 0; i < panel.size(); ++i) panel[i] = chebyshev_coefficients(values[i]);
+  for (const ExactMean mean : kTabulated) {
+    const auto i = static_cast<std::size_t>(mean);
+    panel[i] = chebyshev_coefficients(values[i]);
+    if (!has_converged(mean, panel[i])) return {};
+  }
   return panel;
 }
 
@@ -106,28 +173,32 @@ ExactMeansTable::Place ExactMeansTable::place_of(const WeighingCase& weighing, d
     place = panels_.emplace(weighing, Panels{}).first;
     if (is_linear(weighing)) place->second.linear.emplace(weighing.keys);
   }
-  const double w = plain::asinh(spread) / kPanelWidth;
-  const auto index = static_cast<int>(w);
   auto& panels = place->second.at;
-  auto found = panels.find(index);
-  if (found == panels.end()) {
-    found = panels.emplace(index, make_panel(place->second, weighing, index)).first;
+  double w = plain::asinh(spread);
+  for (int halvings = 0; halvings <= kMostHalvings; ++halvings, w *= 2) {
+    const Interval interval{halvings, static_cast<std::int64_t>(w)};
+    auto found = panels.find(interval);
+    if (found == panels.end()) {
+      found = panels.emplace(interval, make_panel(place->second, weighing, interval)).first;
+    }
+    if (found->second.front().empty()) continue;
+    return {found->second, 2 * (w - static_cast<double>(interval.index)) - 1};
   }
-  return {found->second, 2 * (w - index) - 1};
+  throw OutOfWork();
 }
 
-ExactMeans ExactMeansTable::at_spread(const WeighingCase& weighing, double spread) {
+ExactMeans ExactMeansTable::at_spread(const WeighingCase& weighing, double spread,
+                                      std::span<const ExactMean> wanted) {
   const Place place = place_of(weighing, spread);
   ExactMeans means;
-  for (std::size_t i = 0; i < ExactMeans::kCount; ++i) {
-    means.values()[i] = chebyshev_value(place.panel[i], place.x);
+  for (const ExactMean mean : wanted) {
+    means[mean] = chebyshev_value(place.panel[static_cast<std::size_t>(mean)], place.x);
   }
+  means[kScoreSlope] /= slope_factor(spread);
+  means[kMargin] *= spread / slope_factor(spread);
+  // Where logits are multiples of scores the two are one, and this is the better kept of them.
+  if (weighing.softcap == kNoSoftcap) means[kSlope] = means[kScoreSlope];
   return means;
-}
-
-double ExactMeansTable::top_weight_at_spread(const WeighingCase& weighing, double spread) {
-  const Place place = place_of(weighing, spread);
-  return chebyshev_value(place.panel[static_cast<std::size_t>(kTopWeight)], place.x);
 }
 
 const ExactMeans& ExactMeansTable::of_cosines(const WeighingCase& weighing, double d,
@@ -135,68 +206,71 @@ const ExactMeans& ExactMeansTable::of_cosines(const WeighingCase& weighing, doub
   const std::tuple key(weighing, d, multiplier);
   const auto found = cosines_.find(key);
   if (found != cosines_.end()) return found->second;
+  spend(cosine_work({d, weighing, multiplier}));
   ExactMeans means = means_of(weighing, cosine_law(d, std::abs(multiplier), weighing.softcap));
   if (multiplier < 0) means[kScoreSlope] = -means[kScoreSlope];
   return cosines_.emplace(key, means).first->second;
 }
 
-const QuadratureRule& ExactMeansTable::norms(double d) {
-  const auto found = norms_.find(d);
-  return found != norms_.end() ? found->second : norms_.emplace(d, chi_rule(d)).first->second;
+const QuadratureRule& ExactMeansTable::norms(double d, int halvings) {
+  const std::tuple key(d, halvings);
+  const auto found = norms_.find(key);
+  return found != norms_.end() ? found->second
+                               : norms_.emplace(key, chi_rule(d, halvings)).first->second;
+}
+
+double ExactMeansTable::pending_work(const WeighingCase& weighing, const Panels* panels,
+                                     Interval interval, double least, double most) const {
+  const double width = std::ldexp(1.0, -interval.halvings);
+  const double first = width * static_cast<double>(interval.index);
+  if (first + width < least || first > most) return 0;
+  const auto next = [&](Interval to) { return pending_work(weighing, panels, to, least, most); };
+  if (panels != nullptr) {
+    const auto found = panels->at.find(interval);
+    if (found != panels->at.end()) {
+      if (!found->second.front().empty() || interval.halvings == kMostHalvings) return 0;
+      return next({interval.halvings + 1, 2 * interval.index}) +
+             next({interval.halvings + 1, 2 * interval.index + 1});
+    }
+  }
+  return panel_points(weighing.keys, first) * work_at_spread(weighing, spread_at(first + width));
 }
 
 double ExactMeansTable::pending_work(const WeighingCase& weighing, double least_spread,
                                      double most_spread) const {
   if (!(most_spread < kMostSpread)) return std::numeric_limits<double>::infinity();
   const auto place = panels_.find(weighing);
+  const Panels* const panels = place == panels_.end() ? nullptr : &place->second;
+  const double least = plain::asinh(least_spread);
+  const double most = plain::asinh(most_spread);
   double work = 0;
-  for (int index = panel_of(least_spread); index <= panel_of(most_spread); ++index) {
-    if (place != panels_.end() && place->second.at.contains(index)) continue;
-    work += panel_points(weighing.keys, index) * work_at_spread(weighing, spread_at(index + 1));
+  for (auto index = static_cast<std::int64_t>(least); static_cast<double>(index) <= most; ++index) {
+    work += pending_work(weighing, panels, {0, index}, least, most);
   }
   return work;
 }
 
 double ExactMeansTable::pending_work(const ExactRequest& request) const {
-  const WeighingCase& weighing = request.weighing;
   if (request.law == ScoreLaw::kCosine) {
-    if (cosines_.contains({weighing, request.d, request.multiplier})) return 0;
-    const double range = 2 * std::min(std::abs(request.multiplier), weighing.softcap);
-    return weighing.sigmoid_bias ? one_key_work(range) : softmax_means_work(range, weighing.keys);
+    const bool is_known = cosines_.contains({request.weighing, request.d, request.multiplier});
+    return is_known ? 0 : cosine_work(request);
   }
   const QuadratureRule norms = chi_rule(request.d);
   const double per_norm = spread_per_norm(request);
-  return pending_work(weighing, per_norm * norms.node.front(), per_norm * norms.node.back());
+  return pending_work(request.weighing, per_norm * norms.node.front(),
+                      per_norm * norms.node.back());
 }
 
 ExactMeans exact_means(ExactMeansTable& table, const ExactRequest& request) {
-  const WeighingCase& weighing = request.weighing;
-  if (request.law == ScoreLaw::kCosine) {
-    return table.of_cosines(weighing, request.d, request.multiplier);
-  }
-  const QuadratureRule& norms = table.norms(request.d);
-  const double per_norm = spread_per_norm(request);
-  ExactMeans mean;
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    const double spread = per_norm * norms.node[i];
-    ExactMeans weight;
-    weight.values().fill(norms.weight[i]);
-    weight[kScoreSlope] *= request.multiplier;
-    weight[kMargin] *= spread;
-    mean += weight * table.at_spread(weighing, spread);
-  }
-  return mean;
+  return request.law == ScoreLaw::kCosine
+             ? table.of_cosines(request.weighing, request.d, request.multiplier)
+             : average_over_norms(table, request, ExactMeansTable::kTabulated);
 }
 
 double exact_top_weight(ExactMeansTable& table, const ExactRequest& request) {
-  const QuadratureRule& norms = table.norms(request.d);
-  const double per_norm = spread_per_norm(request);
-  double mean = 0;
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    mean +=
-        norms.weight[i] * table.top_weight_at_spread(request.weighing, per_norm * norms.node[i]);
-  }
-  return mean;
+  // The slope is sharp at the same norms; with it no sharp place is overlooked.
+  constexpr std::array kWanted{kTopWeight, kScoreSlope};
+  return average_over_norms(table, request, kWanted)[kTopWeight];
 }
 
 }  // namespace attnscale

@@ -9,8 +9,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -21,41 +24,62 @@
 
 namespace attnscale {
 
+/// Exact means are good to this, absolute below 1 and relative above.
+inline constexpr double kExactError = 3e-8;
+
+/// Thrown where a value would take more work than a table may still do.
+struct OutOfWork {};
+
 /// Means at fixed |q|, tabulated as they are needed against the logits' spread, so that cells of
 /// equal weighing share the work. Owned by whoever asks; not shared between threads without a lock.
 class ExactMeansTable {
  public:
-  /// Means of a query whose logits have spread `spread` >= 0 (before a soft-cap bends them), but
-  /// for kMeanLogit, which stays 0. kScoreSlope is per unit of multiplier, kMargin per unit of
-  /// spread.
-  ExactMeans at_spread(const WeighingCase& weighing, double spread);
+  /// A table that does at most so many multiplications, of which about 1e9 take a second.
+  explicit ExactMeansTable(double work = std::numeric_limits<double>::infinity()) : left_(work) {}
 
-  /// The top weight alone.
-  double top_weight_at_spread(const WeighingCase& weighing, double spread);
+  /// All but kMeanLogit, which no metric asks for.
+  static constexpr std::array kTabulated{
+      ExactMean::kTopWeight,   ExactMean::kSlope,      ExactMean::kScoreSlope,
+      ExactMean::kSumP2,       ExactMean::kEntropy,    ExactMean::kMargin,
+      ExactMean::kTotalWeight, ExactMean::kSinkWeight, ExactMean::kSinkEntropy};
 
-  /// Means of a query with cosines for scores.
+  /// The `wanted` means of a query whose logits have spread `spread` >= 0 (before a soft-cap bends
+  /// them). kScoreSlope is per unit of multiplier. Throws OutOfWork.
+  ExactMeans at_spread(const WeighingCase& weighing, double spread,
+                       std::span<const ExactMean> wanted = kTabulated);
+
+  /// Means of a query with cosines for scores. Throws OutOfWork.
   const ExactMeans& of_cosines(const WeighingCase& weighing, double d, double multiplier);
 
   /// Norms of queries of d normal entries, as theory/quadrature's chi_rule has them.
-  const QuadratureRule& norms(double d);
+  const QuadratureRule& norms(double d, int halvings);
 
   /// The mean top weight at ascending log d, as far as it was needed.
   std::vector<double>& walk(const CrossingRequest& request) { return walks_[request]; }
 
-  /// Multiplications still to be done before the request can be answered; about 1e9 of them take a
-  /// second; infinity where logits are too far apart for a table. Depends on earlier requests but
-  /// on no clock, so that a budget skips the same cells on every machine.
+  double work_left() const { return left_; }
+
+  /// Multiplications still to be done before the request can be answered, if the means are no
+  /// sharper in |q| than most; infinity where logits are too far apart for a table. Depends on
+  /// earlier requests but on no clock, so that a budget skips the same cells on every machine.
   double pending_work(const ExactRequest& request) const;
 
   /// The same for all spreads between these two.
   double pending_work(const WeighingCase& weighing, double least_spread, double most_spread) const;
 
  private:
-  /// Chebyshev coefficients of every mean on one interval of asinh(spread).
+  /// An interval of asinh(spread): number `index` of those that `halvings` of the widest give.
+  struct Interval {
+    int halvings;
+    std::int64_t index;
+    friend auto operator<=>(const Interval&, const Interval&) = default;
+  };
+  /// Chebyshev coefficients of every mean on one interval; empty where they do not fall fast enough
+  /// and its halves have panels of their own.
   using Panel = std::array<std::vector<double>, ExactMeans::kCount>;
   struct Panels {
     std::optional<SoftmaxIntegrals> linear;  // where logits are multiples of scores
-    std::map<int, Panel> at;
+    std::map<Interval, Panel> at;
   };
   /// Where a spread lies: its panel, and the place in it from -1 to 1.
   struct Place {
@@ -63,23 +87,25 @@ class ExactMeansTable {
     double x;
   };
 
-  static Panel make_panel(const Panels& panels, const WeighingCase& weighing, int index);
-  static Panel make_panel(const Panels& panels, const WeighingCase& weighing, int index,
-                          int points);
+  Panel make_panel(const Panels& panels, const WeighingCase& weighing, Interval interval);
   Place place_of(const WeighingCase& weighing, double spread);
+  double pending_work(const WeighingCase& weighing, const Panels* panels, Interval interval,
+                      double least, double most) const;
+  void spend(double work);
 
+  double left_;
   std::map<WeighingCase, Panels> panels_;
   std::map<std::tuple<WeighingCase, double, double>, ExactMeans> cosines_;  // d, multiplier
-  std::map<double, QuadratureRule> norms_;
+  std::map<std::tuple<double, int>, QuadratureRule> norms_;
   std::map<CrossingRequest, std::vector<double>> walks_;
 };
 
-/// The exact means of a request, good to 1e-6 absolute (margin: relative to the logit's spread). Of
-/// sigmoids, sums over keys are not divided by the total weight, and their error is relative to
-/// that weight where it is above 1. kScoreSlope has the sign of the multiplier.
+/// The exact means of a request, but for kMeanLogit, good to kExactError. Of sigmoids, sums over
+/// keys are not divided by the total weight. kScoreSlope has the sign of the multiplier. Throws
+/// OutOfWork.
 ExactMeans exact_means(ExactMeansTable& table, const ExactRequest& request);
 
-/// The exact mean top weight alone.
+/// The exact mean top weight alone, of normal scores. Throws OutOfWork.
 double exact_top_weight(ExactMeansTable& table, const ExactRequest& request);
 
 }  // namespace attnscale

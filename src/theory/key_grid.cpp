@@ -12,10 +12,11 @@ namespace {
 
 constexpr int kPointsOfPanel = 10;
 constexpr int kFirstPanels = 16;
-constexpr double kHighestRise = 5;  // of the logit on a panel: weights change on a scale of 1
-constexpr double kHighestRank = 4;  // of the log of P(all keys lie lower)
-constexpr double kLeastRank = -35;  // e^-35 is nothing
-constexpr double kRough = 1e-5;     // of a logit
+constexpr int kFewestPanels = 32;     // once densities are smooth: 31 to 43 from 2 keys to 2^20
+constexpr double kHighestRise = 3.5;  // of the logit on a panel: weights change on a scale of 1
+constexpr double kHighestRank = 4;    // of the log of P(all keys lie lower)
+constexpr double kLeastRank = -35;    // e^-35 is nothing
+constexpr double kRough = 1e-5;       // of a logit
 constexpr double kRoughDensity = 3e-9;
 constexpr double kDeepestKey = 40;  // e^-40 is nothing beside 1
 constexpr double kNoTop = 1e-14;
@@ -89,6 +90,21 @@ std::vector<Cut> halve(const std::vector<Cut>& cuts, const IsFine& is_fine) {
     }
   }
   return finer;
+}
+
+// No panel above `least` rises too high if its logits rise evenly.
+std::vector<Cut> in_equal_parts(const LogitLaw& law, const std::vector<Cut>& cuts, double least) {
+  std::vector<Cut> parts;
+  for (const Cut& cut : cuts) {
+    const double high = law.logit(cut.high).logit;
+    const double rise = high < least ? 0 : high - law.logit(cut.low).logit;
+    const auto count = static_cast<int>(std::ceil(std::clamp(rise / kHighestRise, 1.0, 1e6)));
+    const double width = (cut.high - cut.low) / count;
+    for (int i = 0; i < count; ++i) {
+      parts.push_back({cut.low + i * width, i + 1 == count ? cut.high : cut.low + (i + 1) * width});
+    }
+  }
+  return parts;
 }
 
 // Panels on which the densities of a key and of the top key are smooth.
@@ -198,6 +214,7 @@ KeyGrid make_key_grid(const LogitLaw& law, double keys, GridKeys wanted) {
   std::vector<Share> shares = shares_of(law, rule, cuts);
   const double least =
       wanted == GridKeys::kAll ? law.logit(law.lowest).logit : least_logit(law, cuts, shares, keys);
+  cuts = in_equal_parts(law, cuts, least);
   cuts = halve(cuts, [&](const Cut& cut) {
     const double low = law.logit(cut.low).logit;
     const double high = law.logit(cut.high).logit;
@@ -219,7 +236,8 @@ KeyGrid make_key_grid(const LogitLaw& law, double keys, GridKeys wanted) {
 }
 
 double key_grid_nodes(double logit_range) {
-  return kPointsOfPanel * (kFirstPanels + 2 * logit_range / kHighestRise);
+  // The lower half of the range is too far below the top for any weight.
+  return kPointsOfPanel * (kFewestPanels + 0.5 * logit_range / kHighestRise);
 }
 
 }  // namespace attnscale

@@ -15,7 +15,7 @@ namespace {
 using enum ExactMean;
 
 constexpr double kStep = 0.42;      // in log t
-constexpr double kLeftLog = -18.5;  // of t times e^top times keys: e^-18.5 is 1e-8
+constexpr double kLeftLog = -20.5;  // of t times e^top times keys: e^-20.5 is 1e-9
 constexpr double kRightLog = 3.3;   // of t e^top: exp(-e^3.3) is 2e-12
 constexpr double kNoWeight = 1e-14;
 
@@ -131,7 +131,7 @@ ExactMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias) {
     for (std::size_t i = 0; i < panel.nodes.size(); ++i) {
       const KeyNode& node = panel.nodes[i];
       const double x = node.logit + bias;
-      const double small = plain::exp(-std::abs(x));
+      const double small = plain::exp_of_negative(-std::abs(x));
       const double p = (x > 0 ? 1 : small) / (1 + small);
       const double slope = small / ((1 + small) * (1 + small));
       const double log_p = std::min(x, 0.0) - plain::log1p(small);
@@ -164,12 +164,12 @@ EvenMoments even_moments(const LogitLaw& law) {
 
 double softmax_means_work(double logit_range, std::int64_t keys) {
   const double points = (kRightLog - kLeftLog + plain::log(static_cast<double>(keys))) / kStep;
-  constexpr double kEach = 40;  // multiplications of a node at a log t: its sums and integrands
+  constexpr double kEach = 28;  // multiplications of a node at a log t: its sums and integrands
   return key_grid_nodes(logit_range) * points * kEach;
 }
 
 double one_key_work(double logit_range) {
-  constexpr double kEach = 400;
+  constexpr double kEach = 200;
   return key_grid_nodes(logit_range) * kEach;
 }
 

@@ -16,13 +16,13 @@
 
 namespace attnscale {
 
-/// Softmax over `keys` in [2, 2^31], with a sink where one is given. Absolute error below 1e-7
-/// (kMargin and kMeanLogit: relative to the logit's spread).
+/// Softmax over `keys` in [2, 2^31], with a sink if one is given. The error is below 2e-8, relative
+/// above 1 (of kMeanLogit: relative to the logits' spread).
 ExactMeans softmax_means(const LogitLaw& law, std::int64_t keys, double sink = kNoSink);
 
 /// Weights sigma(logit + bias), each key's by itself: the top key's weight and slope, and sums over
-/// keys of p^2, -p ln p, p logit and p. Nothing is a sink's. Error as above times keys. The margin
-/// of one key is 0.
+/// keys of p^2, -p ln p, p logit and p. Nothing is a sink's. The error is below
+/// 2e-8, relative above 1. The margin of one key is 0.
 ExactMeans sigmoid_means(const LogitLaw& law, std::int64_t keys, double bias);
 
 /// E[logit^2] and E[logit^4] of a law symmetric about 0.

@@ -37,11 +37,11 @@ QuadratureRule gauss_legendre(int points) {
   return rule;
 }
 
-QuadratureRule chi_rule(double d) {
+QuadratureRule chi_rule(double d, int halvings) {
   // With r = sqrt(d) e^y the density in y is proportional to exp(-d/2 (e^2y - 1 - 2y)): analytic,
   // and gone at both ends, so that equal steps converge faster than any power of the step.
   constexpr double kLogNothing = -35;
-  const double step = std::min(0.14, 0.7 / std::sqrt(2 * d));
+  const double step = std::ldexp(std::min(0.14, 0.7 / std::sqrt(2 * d)), -halvings);
   const auto log_density = [d](double y) { return -0.5 * d * (plain::expm1(2 * y) - 2 * y); };
   const auto first = [&] {
     std::int64_t k = 0;

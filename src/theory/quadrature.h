@@ -23,10 +23,11 @@ struct QuadratureRule {
 /// The Gauss-Legendre rule on [-1, 1], exact for polynomials of degree 2 points - 1.
 QuadratureRule gauss_legendre(int points);
 
-/// Norms r of a vector of d standard normal entries (chi with d degrees of freedom) with their
-/// probabilities, which sum to 1. For smooth functions of log r the error is below 1e-10. Any real
-/// d > 0; the number of nodes is 25 to 100, and grows as 1 / d below d = 1.
-QuadratureRule chi_rule(double d);
+/// Norms r of a vector of d standard normal entries (chi with d degrees of freedom) in equal steps
+/// of log r, with their probabilities, which sum to 1. For functions of log r that are as smooth as
+/// the density the error is below 1e-10. Any real d > 0; the number of nodes is 25 to 250, and
+/// grows as 1 / d below d = 1. `halvings` of the step let the rule follow sharper functions.
+QuadratureRule chi_rule(double d, int halvings = 0);
 
 /// Chebyshev points of the first kind on [-1, 1].
 std::vector<double> chebyshev_points(int points);

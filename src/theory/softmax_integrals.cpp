@@ -18,13 +18,13 @@ constexpr double kMultiplicationsAtOnce = 2;  // in the narrowest vectors, those
 constexpr double kSmallSpread = 1;   // below it, the normal law sets the scale of distances
 constexpr double kLogNothing = -30;  // e^-30 is 1e-13
 
-// Sizes of the rules. With these the total weight and Stein's identity hold to 1e-8 from 2 to 2^20
-// keys (2e-8 at most); every further digit would cost about a third more time.
-constexpr int kTopPoints = 22;
+// Sizes of the rules. With these all means are right to 5e-9, relative above 1, from 2 to 2^20
+// keys; every further digit would cost about a third more time.
+constexpr int kTopPoints = 28;
 constexpr double kTopPointsPerLogKeys = 2.6;
 constexpr int kLaplacePoints = 12;
 constexpr double kLaplacePointsPerLogKeys = 3;
-constexpr int kOtherPoints = 24;
+constexpr int kOtherPoints = 27;
 constexpr int kOtherPointsAtSmallSpread = 32;
 constexpr double kOtherPointsPerLogKeys = 0.8;
 

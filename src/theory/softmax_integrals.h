@@ -24,8 +24,8 @@
 namespace attnscale {
 
 /// The means for a fixed number of keys, of logits spread * score. What depends on the keys alone
-/// is prepared once. Holds no mutable state. Absolute error (relative to the spread for kMargin and
-/// kMeanLogit) below 5e-8.
+/// is prepared once. Holds no mutable state. The error is below 2e-8, relative above 1 (of
+/// kMeanLogit: relative to the spread).
 class SoftmaxIntegrals {
  public:
   /// keys is in [2, 2^31].

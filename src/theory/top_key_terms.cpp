@@ -25,7 +25,7 @@ struct SinkShare {
 SinkShare share_with_sink(double top_logit, double sink) {
   if (sink == kNoSink) return {0, 1, 0, 0};
   const double ratio = sink - top_logit;
-  const double small = plain::exp(-std::abs(ratio));
+  const double small = plain::exp_of_negative(-std::abs(ratio));
   const double log_total = std::max(ratio, 0.0) + plain::log1p(small);
   const double larger = 1 / (1 + small);
   const double smaller = small / (1 + small);

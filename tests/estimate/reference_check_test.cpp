@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "support/drawn_cell.h"
+#include "theory/exact_means_table.h"
 
 namespace attnscale {
 namespace {
@@ -60,10 +61,10 @@ TEST(ReferenceCheck, SaysWhichNumbersOfASweepALineIsAbout) {
 
 TEST(ReferenceCheck, TheReferencesOwnErrorIsNotHeldAgainstTheEstimate) {
   ResultRow row = line(0);
-  row.std_error = 1e-9;
-  row.estimate = 0.5 + 0.9e-6;
+  row.std_error = 1e-3 * kExactError;
+  row.estimate = 0.5 + 0.9 * kExactError;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
-  row.estimate = 0.5 + 1.1e-6;
+  row.estimate = 0.5 + 1.1 * kExactError;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
 }
 

@@ -108,6 +108,17 @@ TEST(Scaling, NormalisesQueriesAndKeys) {
   EXPECT_FALSE(needs_d({.norm = Norm::kCosine}));
 }
 
+// Lengths whose product is no double: at d = 1 keys of one sign still tie.
+TEST(Scaling, CosinesOfSingleNumbersAreSigns) {
+  for (double score = -7.3; score < 7; score += 0.37) {
+    const double query = 1.7 * score * score;
+    const double sign = score < 0 ? -1 : 1;
+    EXPECT_EQ(logit_of({.norm = Norm::kCosine}, score, query, score * score / query, 1), sign);
+    EXPECT_EQ(logit_of({.norm = Norm::kRms}, score, query, score * score / query, 1), sign);
+  }
+  EXPECT_EQ(logit_of({.norm = Norm::kCosine}, 0, 0, 4, 1), 0);
+}
+
 TEST(Scaling, LaysSquaredNormsOutAsScores) {
   const std::array<double, 4> scores{6, 6, 12, 12};  // two keys of two queries
   const std::array<double, 2> queries{4, 9};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "theory/quadrature.h"
@@ -20,8 +21,19 @@ TEST(PlainMath, ExponentialsAgreeWithTheLibraryTo1e15) {
     EXPECT_NEAR(plain::tanh(x) / std::tanh(x), 1, 1e-15) << x;
   }
   EXPECT_EQ(plain::exp(0), 1);
+  EXPECT_FALSE(std::signbit(plain::tanh(0.0)));
+  EXPECT_TRUE(std::signbit(plain::tanh(-0.0)));
   EXPECT_EQ(plain::expm1(0), 0);
   EXPECT_NEAR(plain::expm1(1e-18) / 1e-18, 1, 1e-15);
+}
+
+TEST(PlainMath, ExponentialsOfNegativesEndInZero) {
+  for (const double x : {-1e-3, -1.0, -699.0, -703.5, -708.0}) {
+    EXPECT_NEAR(plain::exp_of_negative(x) / std::exp(x), 1, 1e-15) << x;
+  }
+  EXPECT_EQ(plain::exp_of_negative(0), 1);
+  EXPECT_EQ(plain::exp_of_negative(-708.01), 0);
+  EXPECT_EQ(plain::exp_of_negative(-std::numeric_limits<double>::infinity()), 0);
 }
 
 TEST(PlainMath, LogarithmsAgreeWithTheLibraryTo1e15) {

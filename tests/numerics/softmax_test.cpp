@@ -22,9 +22,9 @@ using Rows = std::vector<std::vector<double>>;
 constexpr std::array<std::size_t, 9> kKeys{1, 2, 3, 7, 8, 9, 64, 65, 700};
 constexpr std::array kReaches{0.01, 1.0, 10.0, 150.0};
 
-std::array<double, 10> numbers_of(const SoftmaxQuery& q) {
-  return {q.top,         q.next,        q.max_abs,  q.rest,      q.rest_power2,
-          q.rest_power3, q.rest_power4, q.rest_gap, q.log_total, q.sink};
+std::array<double, 11> numbers_of(const SoftmaxQuery& q) {
+  return {q.top,         q.next,     q.max_abs,   q.rest, q.rest_power2, q.rest_power3,
+          q.rest_power4, q.rest_gap, q.log_total, q.sink, q.share};
 }
 
 void expect_relative(long double found, long double expected, double tolerance) {
@@ -289,19 +289,22 @@ TEST(SoftmaxSums, TakeEveryExponentialWithinElevenTenthsOfAUnit) {
 
 // A sink is one more key of a plain softmax, but no key of the sums.
 TEST(SoftmaxSums, HoldASinkApartFromTheKeys) {
-  for (const double sink : {-300.0, -2.0, 0.0, 25.0, 400.0}) {
+  for (const double sink : {-300.0, -2.0, 0.0, 25.0, 400.0, 800.0, 5000.0}) {
     const Rows rows = random_rows(9, 20, 30);
     const SoftmaxSums sums = kernel_group(rows, 7, SoftmaxLevel::kPowers, sink);
     const std::vector<SoftmaxQuery> without = kernel_sums(rows, 7);
     for (std::size_t query = 0; query < rows.size(); ++query) {
       const SoftmaxQuery found = sums.query(static_cast<std::int64_t>(query));
-      const long double expected = std::exp(static_cast<long double>(sink) - found.top);
+      const long double above = static_cast<long double>(sink) - found.top;
+      const auto below = [](long double x) { return x < -708 ? 0 : std::exp(x); };
       const double tolerance = 0x1p-50 * (2 + std::abs(sink) + std::abs(found.top));
-      expect_relative(found.sink, expected, tolerance);
-      expect_relative(found.log_total, std::log1p(found.rest + expected), tolerance);
+      expect_relative(found.sink, below(std::min(above, 0.0L)), tolerance);
+      expect_relative(found.share, below(std::min(-above, 0.0L)), tolerance);
+      expect_relative(found.log_total, std::log1p(found.rest + std::exp(above)), tolerance);
       auto numbers = numbers_of(found);
       numbers[8] = without[query].log_total;
       numbers[9] = 0;
+      numbers[10] = 1;
       EXPECT_EQ(numbers, numbers_of(without[query]));
     }
   }
@@ -312,20 +315,43 @@ TEST(SoftmaxSums, ForgetTheSinkOfTheGroupBefore) {
   sums.start(1);
   sums.add_keys(std::vector<double>(8, 1), 1);
   sums.finish(3);
-  EXPECT_GT(sums.query(0).sink, 7);
+  EXPECT_EQ(sums.query(0).sink, 1);
   sums.start(1);
   sums.add_keys(std::vector<double>(8, 1), 1);
   sums.finish();
   EXPECT_EQ(sums.query(0).sink, 0);
+  EXPECT_EQ(sums.query(0).share, 1);
   EXPECT_EQ(sums.query(0).log_total, 0);
 }
 
-TEST(SinkExponential, GoesFromZeroToALargeFiniteNumber) {
-  EXPECT_EQ(sink_exponential(-std::numeric_limits<double>::infinity(), 5), 0);
-  EXPECT_EQ(sink_exponential(-800, 0), 0);
-  EXPECT_EQ(sink_exponential(7, 7), 1);
-  EXPECT_EQ(sink_exponential(1e6, 0), sink_exponential(690, 0));
-  EXPECT_LT(sink_exponential(690, 0), 1e300);
+// By sums and by weights. Far above, weights fade to 0 as every exponential does, below e^-708.
+TEST(Softmax, KeepsItsWeightsBesideASinkFarAbove) {
+  const std::vector<double> logits{0, -1, -2};
+  const long double keys = 1 + std::exp(-1.0L) + std::exp(-2.0L);
+  for (const double sink : {600.0, 690.0, 700.0, 705.0}) {
+    SCOPED_TRACE(sink);
+    const long double unit = std::exp(-static_cast<long double>(sink));
+    const double tolerance = 0x1p-50 * sink;
+    const SoftmaxQuery sums = kernel_group({logits}, 3, SoftmaxLevel::kPowers, sink).query(0);
+    expect_relative(sum_weights(sums), keys * unit, tolerance);
+    expect_relative(top_weight(sums), unit, tolerance);
+    expect_relative(sum_entropy(sums), unit * (keys * sink + std::exp(-1.0L) + 2 * std::exp(-2.0L)),
+                    tolerance);
+    EXPECT_EQ(sum_kept_back(sums), 1);
+    EXPECT_EQ(sum_without_squares(sums), 1);
+    QueryWeights weights;
+    weights.weigh(logits, {{NormaliserKind::kSink, sink}}, 0);
+    expect_relative(weights.weights()[0], unit, tolerance);
+    expect_relative(weights.weights()[2], unit * std::exp(-2.0L), tolerance);
+    EXPECT_EQ(weights.sink(), 1);
+    EXPECT_EQ(weights.complements()[0], 1);
+  }
+  const SoftmaxQuery none = kernel_group({logits}, 3, SoftmaxLevel::kPowers, 1e6).query(0);
+  EXPECT_EQ(sum_weights(none), 0);
+  EXPECT_EQ(sum_entropy(none), 0);
+  EXPECT_EQ(sum_kept_back(none), 1);
+  EXPECT_EQ(jacobian_norm(none), 0);
+  EXPECT_NEAR(count_effective_keys(none), 1.9587, 1e-4);  // of their ratios, which stay
 }
 
 TEST(SoftmaxSums, HoldNothingBeyondTheirLevel) {

@@ -83,6 +83,21 @@ TEST(SoftmaxIntegrals, KeepRelativeAccuracyAtHugeSpreads) {
   }
 }
 
+// The same limit by a sum in equal steps: m_n, the density of a tie of the two largest, is also
+// n (n - 1) times the integral of F^(n-2) f^2. Corrections are 1e-10.
+TEST(SoftmaxIntegrals, ScoreSlopeReachesItsLimitWithin1e8) {
+  for (const double n : {2.0, 8.0, 100.0, 1000.0, 30000.0, 1e6}) {
+    const double step = 1e-3;
+    double ties = 0;
+    for (double x = -9; x < 10; x += step) {
+      const double log_below = std::log(0.5 * std::erfc(-x / M_SQRT2));
+      ties += step * n * (n - 1) * std::exp((n - 2) * log_below - x * x) / (2 * M_PI);
+    }
+    const ExactMeans means = SoftmaxIntegrals(static_cast<std::int64_t>(n)).linear(1e10);
+    EXPECT_NEAR(means[kScoreSlope] / (ties / 2), 1, 1e-8) << n;
+  }
+}
+
 TEST(SoftmaxIntegrals, OfEqualLogitsAreUniform) {
   for (const std::int64_t keys : {2, 8, 1000, 100000}) {
     const ExactMeans means = SoftmaxIntegrals(keys).linear(0);
