@@ -1,326 +1,151 @@
 #!/usr/bin/env python3
-"""Draws the pictures of a finished run from its CSV files.
+"""Draws the pictures of a finished run from its CSV files, or the intervals of runs that differ in
+their seed.
 
-One picture per metric (and per experiment, law, d or key count where the run has several) goes to
-DIR/figures, as SVG and PNG; histogram.csv, where there is one, is drawn as well. config.json beside
-them names what is swept; without it the axes say less. The same files give the same bytes: nothing
-but they and the versions of matplotlib and pandas goes in.
+Pictures go to DIR/figures, as SVG and PNG: one per metric (and per experiment, law, d or key count
+if the run has several), histograms, given weights and outputs, given numbers beside random ones.
+config.json and datapackage.json beside them say what things are called. The same files give the
+same bytes: nothing but they and the versions of matplotlib and pandas goes in.
 """
 
 import argparse
 import logging
-import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from plot_bins import draw_histograms
+from plot_curves import draw_metric
 from plot_dots import draw_laws, draw_scalings
-from plot_looks import (DOTTED, GRAY, GUIDE, MEDIAN, METRIC_WORDS, STYLE, STYLES, TEXT_SIZE,
-                        X_WORDS)
-from plot_names import name_sweeps, read_experiments, sees_fewer_keys
-from plot_parts import choose_shows, darker, style_series, tell_fact, write_title
-from run_tables import (RunError, choose_x, read_histogram, read_summary, split_pictures,
-                        with_spread)
+from plot_files import PictureFolder, source_of, source_of_seeds
+from plot_given import draw_baseline, draw_given
+from plot_looks import STYLE
+from plot_seeds import draw_seeds, read_seeds
+from plot_words import read_words
+from run_tables import (RunError, choose_x, read_baselines, read_histogram, read_outputs,
+                        read_samples, read_summary, read_weights, split_by, split_pictures,
+                        suffix_of, with_spread)
 
-LESSON_METRICS = ["logit_sd", "top_weight", "slope"]
+AXES = ["d", "keys", "scaling_value", "entries_value", "scaling", "entries", "logit_sd"]
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which Debian's python3-matplotlib is for
 RESTARTED = "ATTNSCALE_PLOT_RESTARTED"
 
 
-def spread_apart(wanted, gap):
-    """The positions in [0, 1] nearest to `wanted` (ascending), at least `gap` apart."""
-    blocks = []  # [sum of wanted minus own offset, count]: runs of labels that touch
-    for index, position in enumerate(wanted):
-        blocks.append([position - index * gap, 1])
-        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
-            total, count = blocks.pop()
-            blocks[-1][0] += total
-            blocks[-1][1] += count
-    starts = [total / count for total, count in blocks for _ in range(count)]
-    highest = max(1 - (len(wanted) - 1) * gap, 0)
-    return [min(max(start, 0), highest) + index * gap for index, start in enumerate(starts)]
+def draw_picture(metric, part, x, fixed, words, experiment, options, samples):
+    # An experiment beside the one whose scalings are swept may sweep none.
+    x = "scaling" if x != "entries" and (x == "scaling" or part[x].isna().all()) else x
+    dots = {"scaling": draw_scalings, "entries": draw_laws}
+    if x in dots:
+        return dots[x](metric, part, fixed, words, experiment, options.sort)
+    return draw_metric(metric, part, x, fixed, words, experiment, samples)
 
 
-def label_curves(axes, ends):
-    """Writes each curve's name at the right, beside its last point (label, colour, x, y)."""
-    height = axes.get_position().height * axes.figure.get_figheight() * 72
-    to_fraction = axes.transScale + axes.transLimits
-    placed = sorted(((to_fraction.transform((x, y)), label, colour)
-                     for label, colour, x, y in ends), key=lambda end: end[0][1])
-    for ((x, y), label, colour), at in zip(
-            placed, spread_apart([end[0][1] for end in placed], TEXT_SIZE * 1.3 / height)):
-        axes.plot([x, 1.0, 1.025], [y, at, at], color=colour, linewidth=0.9, alpha=0.6,
-                  transform=axes.transAxes, clip_on=False, zorder=1)
-        axes.text(1.035, at, label, color=darker(colour), va="center", transform=axes.transAxes)
+def samples_of(samples, metric, experiment):
+    """The single queries of one metric that are there, or None."""
+    if samples is None or metric not in samples:
+        return None
+    found = samples[(samples["experiment"] == experiment) & samples[metric].notna()]
+    return None if found.empty else found
 
 
-def set_x_axis(axes, rows, x, words):
-    from matplotlib import ticker
-
-    axes.set_xlabel(words)
-    values = sorted(rows[x].dropna().unique())
-    if x in ("scaling_value", "logit_sd") or values[0] <= 0:
-        return
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(values[0] / 1.3, values[-1] * 1.3)
-    step = -(-len(values) // 8)
-    axes.xaxis.set_major_locator(ticker.FixedLocator(values[::step]))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
-
-
-def set_log_y(axes):
-    from matplotlib import ticker
-
-    axes.set_yscale("log", nonpositive="mask")
-    low, high = axes.get_ylim()
-    if high < 300 * low:
-        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    if low > 1e-4 and high < 1e6:
-        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-
-
-def draw_curves(axes, series, x, shows):
-    """Means, and what `shows` names of "median" and "band", the middle 90 % of the queries."""
-    right = max(value for *_, rows in series for value in rows[x].dropna())
-    ends = []
-    for label, colour, marker, rows in series:
-        # A scaling without a value has no place on this axis: a level line across it.
-        if x == "scaling_value" and rows[x].isna().all():
-            level = rows["estimate"].iloc[0]
-            axes.axhline(level, color=colour, linestyle=DOTTED)
-            ends.append((label, colour, right, level))
-            continue
-        at = rows[x]
-        if "band" in shows:
-            axes.fill_between(at, rows["q05"], rows["q95"], color=colour, alpha=0.13, linewidth=0)
-        axes.plot(at, rows["reference" if is_exact(rows) else "estimate"], color=colour)
-        bars = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
-        axes.errorbar(at, rows["estimate"], yerr=[bar.fillna(0).clip(lower=0) for bar in bars],
-                      linestyle="none", marker=marker, color=colour, capsize=3)
-        if "median" in shows:
-            axes.plot(at, rows["median"], color=colour, marker=marker, clip_on=False, **MEDIAN)
-        ends.append((label, colour, at.iloc[-1], rows["estimate"].iloc[-1]))
-    return ends
-
-
-def draw_powers(axes, sizes):
-    """The lines sqrt(d), 1 and 1/sqrt(d), from edge to edge, named between two middle sizes."""
-    edges = axes.get_xlim()
-    middle = len(sizes) // 2
-    between = math.sqrt(sizes[middle - 1] * sizes[middle])
-    for power, text, shift, side in ((0.5, "√d", -6, "right"), (0, "1", 0, "center"),
-                                     (-0.5, "1/√d", 6, "left")):
-        axes.plot(edges, [edge ** power for edge in edges], **GUIDE)
-        axes.annotate(text, (between, between ** power), xytext=(shift, 4), color=GRAY, ha=side,
-                      textcoords="offset points", va="bottom")
-    axes.set_xlim(edges)
-
-
-def is_exact(rows):
-    return rows["reference"].notna().all()
-
-
-def explain(axes, rows, shows, limit, columns):
-    """A legend below the picture of what its kinds of lines and markers mean."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    per_query = rows["median"].notna().any()
-    measured = "mean of the queries" if per_query else "measured"
-    line = "none" if is_exact(rows) else "-"
-    kinds = [Line2D([], [], color=GRAY, marker="o", linestyle=line, label=measured)]
-    if is_exact(rows):
-        kinds.append(Line2D([], [], color=GRAY, label="exact mean" if per_query else "exact"))
-    if "median" in shows:
-        kinds.append(Line2D([], [], color=GRAY, marker="o", label="median", **MEDIAN))
-    if "band" in shows:
-        kinds.append(Patch(color=GRAY, alpha=0.2, linewidth=0, label="middle 90 % of the queries"))
-    if limit:
-        kinds.append(Line2D([], [], label=limit, **GUIDE))
-    axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.15), ncol=columns,
-                columnspacing=1.6, handlelength=2.4, borderaxespad=0)
-
-
-def draw_metric(metric, rows, x, fixed, experiments):
-    """The figure of one metric; the slope has a linear panel and a log one."""
-    from matplotlib.figure import Figure
-
-    masked = sees_fewer_keys(experiments, rows)
-    if x == "scaling":
-        return draw_scalings(metric, rows, fixed, masked)
-    if x == "entries":
-        return draw_laws(metric, rows, fixed, masked)
-    sweep = name_sweeps(experiments, rows, x) if x in ("scaling_value", "entries_value") else None
-    y_words, lesson_title = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))
-    tells_lesson = lesson_title and x == "d" and (rows["scaling"] == "none").any()
-    title = lesson_title if tells_lesson else y_words[0].upper() + y_words[1:]
-    any_slope = metric == "slope" and rows["estimate"].max() > 0
-    panels = 2 if any_slope else 1  # a log axis has no place for slopes of 0
-    figure = Figure(figsize=(7.2 if panels == 1 else 11.5, 4.9))
-    panel = figure.subplots(1, panels, squeeze=False, gridspec_kw={"wspace": 0.27})[0]
-    series = style_series(rows, x)
-    shows = choose_shows(metric, series)
-    for axes in panel:
-        ends = draw_curves(axes, series, x, shows)
-        set_x_axis(axes, rows, x, sweep or X_WORDS[x])
-    first, last = panel[0], panel[-1]
-    first.set_ylabel(y_words)
-    limit = None
-    if x == "logit_sd":
-        limit = "√(2 ln keys), critical in the limit of endless keys (asymptotic)"
-        first.axvline(math.sqrt(2 * math.log(rows["keys"].iloc[0])), **GUIDE)
-    elif metric == "logit_sd":
-        if x == "d" and rows["d"].nunique() > 1 and set(rows["scaling"]) <= set(STYLES):
-            draw_powers(first, sorted(rows["d"].unique()))
-        if rows["estimate"].max() > 0:
-            set_log_y(first)
-    elif metric == "slope":
-        first.set_ylim(0, 0.28)
-        limit = "at most 1/4"
-        first.axhline(0.25, **GUIDE)
-        if any_slope:
-            set_log_y(last)
-            last.set_ylabel("the same on a log axis")
-    elif metric == "top_weight":
-        if rows["estimate"].max() > 100 * rows["estimate"].min() > 0:
-            set_log_y(first)
-            first.set_ylim(top=1.3)
-        else:
-            first.set_ylim(0, 1.04)
-        if rows["keys"].nunique() == 1:
-            limit = f"equal weights: 1/{rows['keys'].iloc[0]:,.0f}"
-            first.axhline(1 / rows["keys"].iloc[0], **GUIDE)
-    elif rows["estimate"].max() > 50 * rows["estimate"].min() > 0:
-        set_log_y(first)
-    label_curves(last, ends)
-    explain(first, rows, shows, limit, columns=3 * len(panel))
-    write_title(first, title, rows, fixed, masked)
-    return figure
-
-
-def tell_of_bins(bins):
-    """Lines of text about the values of one panel that have no place on its axis."""
-    if bins.empty:
-        return []
-    total = bins["count"].sum()
-    if total == 0:
-        return ["no finite value"]
-    ends = bins[bins["density"].isna()]
-    lower, higher = ends["bin_low"].isna(), ends["bin_high"].isna()
-    places = [(lower, "lower"), (higher, "higher")]
-    places += [(ends["bin_low"] == at, f"at {at:.6g}")  # a bin without a width
-               for at in ends.loc[~lower & ~higher, "bin_low"]]
-    counts = [(ends.loc[chosen, "count"].sum(), words) for chosen, words in places]
-    return [f"{count:,.0f} of {total:,.0f} {words}" for count, words in counts if count]
-
-
-def draw_bins(axes, bins, colour):
-    """The bars of one panel; without an axis where there is none, since all values are the same or
-    none is finite."""
-    from matplotlib import ticker
-
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.grid(False)
-    shown = bins[bins["density"].notna()]
-    if shown.empty:
-        axes.set_xticks([])
-        return
-    axes.stairs(shown["density"], [*shown["bin_low"], shown["bin_high"].iloc[-1]], color=colour,
-                fill=True, alpha=0.85)
-    axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(ticker.MaxNLocator(3))
-    axes.tick_params(labelsize=TEXT_SIZE - 2)
-
-
-def draw_histograms(metric, frame, fixed):
-    """The distribution of one metric: a panel for each scaling and d, each with its own axes. What
-    lies beyond the axis is told in words above the panel."""
-    from matplotlib.figure import Figure
-
-    sizes = list(frame["d"].unique())
-    step = -(-len(sizes) // 5)
-    sizes = sizes[::step]
-    curves = style_series(frame, "d")
-    figure = Figure(figsize=(2.3 * len(sizes) + 1.2, 1.9 * len(curves) + 1))
-    grid = figure.subplots(len(curves), len(sizes), squeeze=False,
-                           gridspec_kw={"wspace": 0.22, "hspace": 0.5})
-    most_lines = 0  # above a panel of the first row
-    for line, (label, colour, _, rows) in zip(grid, curves):
-        for axes, d in zip(line, sizes):
-            bins = rows[(rows["d"] == d) | (rows["d"].isna() & (d != d))].sort_values("bin_low")
-            draw_bins(axes, bins, colour)
-            words = tell_of_bins(bins)
-            axes.annotate("\n".join(words), (0.5, 1), xytext=(0, 2), size=TEXT_SIZE - 3,
-                          xycoords="axes fraction", textcoords="offset points", ha="center",
-                          va="bottom", color=GRAY)
-            if axes in grid[0]:
-                most_lines = max(most_lines, len(words))
-        line[0].set_ylabel(label, color=darker(colour))
-    shift = most_lines * (TEXT_SIZE - 1)
-    for axes, d in zip(grid[0], sizes):
-        axes.set_title(f"d = {d:,.0f}" if d == d else "given", size=TEXT_SIZE, color=GRAY,
-                       pad=6 + shift)
-    words = METRIC_WORDS.get(metric, (metric.replace("_", " "),))[0]
-    if metric in ("slope", "score_slope"):
-        words = f"log10 of the {words}"
-    facts = "".join(f", {tell_fact(name, value)}" for name, value in fixed.items())
-    grid[0][0].annotate(f"How often: {words}{facts}", (0, 1), xytext=(0, 30 + shift),
-                        size=TEXT_SIZE + 4, xycoords="axes fraction",
-                        textcoords="offset points", weight="bold")
-    return figure
-
-
-def save(figure, stem, formats):
-    """Writes the figure whole or not at all, without the date matplotlib puts in by default."""
-    undated = {"svg": {"Date": None}, "png": {"Software": None},
-               "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
-    for kind in formats:
-        path = stem.with_name(f"{stem.name}.{kind}")
-        part = stem.with_name(f"{stem.name}.{kind}.tmp")
-        figure.savefig(part, format=kind, metadata=undated[kind], bbox_inches="tight",
-                       pad_inches=0.15)
-        os.replace(part, path)
-        print(path)
-
-
-def draw_run(folder, metrics, wanted_x, formats):
-    frame, bins, experiments = (read_summary(folder), read_histogram(folder),
-                                read_experiments(folder))
+def draw_metrics(frame, samples, words, options):
+    """(stem, figure) of the metrics in summary.csv; an axis that never varies is refused."""
     measured = list(frame["metric"].unique())
-    for metric in metrics:
-        if metric not in measured:
-            raise RunError(f"the run has no metric {metric}; it has {', '.join(measured)}")
-    drawn = metrics or [name for name in LESSON_METRICS if name in measured] or measured
-    figures = folder / "figures"
-    try:
-        figures.mkdir(exist_ok=True)
-        for metric in drawn:
-            rows = frame[(frame["metric"] == metric) & frame["estimate"].notna()]
-            x = choose_x(rows, wanted_x)
+    level = []
+    any_drawn = False
+    for metric in options.metric or measured:
+        rows = frame[frame["metric"] == metric]
+        if rows["estimate"].isna().all():
+            print(f"plot.py: {metric} has no finite estimate to draw", file=sys.stderr)
+            any_drawn = True
+            continue
+        experiments = split_by(rows, ["experiment"])
+        for each, of_experiment in experiments:
+            experiment = each["experiment"]
+            x = choose_x(of_experiment, options.x)
+            if x is None:
+                level.append((metric, experiment, of_experiment))
+                continue
             if x == "logit_sd":
-                rows = with_spread(frame, rows)
-            if x not in ("scaling_value", "scaling", "entries"):  # given numbers may have no d
-                rows = rows[rows[x].notna()]
-            if rows.empty:
-                print(f"plot.py: {metric} has nothing to draw against {x}", file=sys.stderr)
-                continue
-            for suffix, fixed, part in split_pictures(rows, x):
-                # An experiment beside the one whose scalings are swept may sweep none.
-                along = "scaling" if part[x].isna().all() else x
-                save(draw_metric(metric, part, along, fixed, experiments),
-                     figures / (metric + suffix), formats)
-        for metric in [] if bins is None else bins["metric"].unique():
-            if metrics and metric not in metrics:
-                continue
-            for suffix, fixed, part in split_pictures(bins[bins["metric"] == metric], "d"):
-                save(draw_histograms(metric, part, fixed),
-                     figures / f"histogram_{metric}{suffix}", formats)
-    except OSError as error:
-        raise RunError(f"cannot write to {figures}: {error.strerror}") from error
+                of_experiment = with_spread(frame, of_experiment)
+            if x in ("d", "keys"):  # given numbers may have no d
+                of_experiment = of_experiment[of_experiment[x].notna()]
+            named = {"experiment": experiment} if len(experiments) > 1 else {}
+            shown = experiment if frame["experiment"].nunique() > 1 else None
+            for fixed, part in split_pictures(of_experiment, x):
+                if part["estimate"].isna().all():
+                    continue
+                any_drawn = True
+                yield (metric + suffix_of({**named, **fixed}),
+                       draw_picture(metric, part, x, fixed, words, shown, options,
+                                    samples_of(samples, metric, experiment)))
+    if level and not any_drawn:
+        metric, experiment, rows = level[0]
+        values = rows[options.x].dropna().unique()
+        found = f"all have {options.x} {values[0]:.6g}" if len(values) else "none has a value"
+        raise RunError(f"the lines of {metric} do not vary in {options.x} ({found}), so that there "
+                       "is nothing to draw against")
+
+
+def draw_bins(bins, words, options):
+    for metric in [] if bins is None else bins["metric"].unique():
+        if options.metric and metric not in options.metric:
+            continue
+        experiments = split_by(bins[bins["metric"] == metric], ["experiment"])
+        for each, rows in experiments:
+            several = len(experiments) > 1
+            for fixed, part in split_pictures(rows, "d"):
+                named = {"experiment": each["experiment"]} if several else {}
+                yield (f"histogram_{metric}{suffix_of({**named, **fixed})}",
+                       draw_histograms(metric, part, fixed, words,
+                                       each["experiment"] if several else None))
+
+
+def draw_baselines(rows, words):
+    for each, part in [] if rows is None else split_by(rows, ["experiment"]):
+        name = each["experiment"]
+        yield f"baseline-experiment_{name}", draw_baseline(part, words, name)
+
+
+def draw_run(folder, options, formats):
+    frame, words = read_summary(folder), read_words(folder)
+    measured = list(frame["metric"].unique())
+    for metric in options.metric:
+        if metric not in measured:
+            raise RunError(f"the run has no metric {metric}; it has "
+                           f"{', '.join(measured) or 'none, since its config asks for none'}")
+    pictures = PictureFolder(options.out or folder / "figures", formats, words,
+                             source_of(folder, frame))
+    drawn = 0
+    kinds = [draw_metrics(frame, read_samples(folder), words, options),
+             draw_bins(read_histogram(folder), words, options)]
+    if not options.metric:
+        kinds += [draw_given(read_weights(folder), read_outputs(folder), words),
+                  draw_baselines(read_baselines(folder), words)]
+    for kind in kinds:
+        for stem, figure in kind:
+            pictures.save(figure, stem)
+            drawn += 1
+    if not drawn and frame.empty:
+        raise RunError(f"{folder} holds no lines: its config asks for no metrics, "
+                       "so there is nothing to draw")
+    pictures.close()
+
+
+def draw_runs(folders, options, formats):
+    if options.x:
+        raise RunError("--x is for one run; several are drawn as the intervals of their seeds")
+    frame, words = read_seeds(folders), read_words(folders[0])
+    for metric in options.metric:
+        if metric not in set(frame["metric"]):
+            raise RunError(f"the runs have no metric {metric}; they have "
+                           f"{', '.join(frame['metric'].unique())}")
+    pictures = PictureFolder(options.out or Path("figures"), formats, words,
+                             source_of_seeds(folders, frame))
+    for stem, figure in draw_seeds(frame, options.metric, words):
+        pictures.save(figure, stem)
+    pictures.close()
 
 
 def restart_with_system_python():
@@ -338,18 +163,30 @@ def restart_with_system_python():
         return
 
 
-def main():
+def read_arguments():
     parser = argparse.ArgumentParser(prog="plot.py", allow_abbrev=False, description=(
-        "Draws the pictures of a finished run: DIR/figures/*.svg and *.png, from its CSV files."))
-    parser.add_argument("folder", metavar="DIR", type=Path, help="folder of a finished run")
+        "Draws the pictures of a finished run: DIR/figures/*.svg and *.png, from its CSV files. "
+        "Pictures of an earlier call are removed. Several runs that differ in their seed are drawn "
+        "as their intervals around the exact value."))
+    parser.add_argument("folders", metavar="DIR", type=Path, nargs="+",
+                        help="folder of a finished run; several for the intervals of many seeds")
     parser.add_argument("--metric", metavar="M", action="append", default=[], help=(
-        "draw this metric of summary.csv; may be repeated (default: logit_sd, top_weight, slope)"))
-    parser.add_argument("--x", choices=list(X_WORDS), help=(
+        "draw this metric of summary.csv; may be repeated (default: all that the run measured)"))
+    parser.add_argument("--x", choices=AXES, help=(
         "what goes along the horizontal axis (default: what varies; scaling and entries, the laws, "
         "stand below each other; logit_sd, the measured spread of the logits, only where it is "
         "asked for)"))
+    parser.add_argument("--sort", action="store_true",
+                        help="sort what stands below each other by its value")
+    parser.add_argument("--out", metavar="DIR", type=Path, help=(
+        "folder of the pictures (default: figures in the run's folder, of several runs in the "
+        "working directory)"))
     parser.add_argument("--pdf", action="store_true", help="write a PDF of each picture as well")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = read_arguments()
     # Where the home cannot be written to, matplotlib uses a temporary folder; no need to say so.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
@@ -359,11 +196,17 @@ def main():
         restart_with_system_python()
         sys.exit(f"plot.py: {sys.executable} has no {error.name}. On Debian: "
                  "apt-get install python3-matplotlib python3-pandas, then use /usr/bin/python3")
+    formats = ["svg", "png"] + ["pdf"] * options.pdf
     try:
         matplotlib.rcdefaults()  # a personal matplotlibrc must not change a picture
         with matplotlib.rc_context(STYLE):
-            draw_run(arguments.folder, arguments.metric, arguments.x,
-                     ["svg", "png"] + ["pdf"] * arguments.pdf)
+            if len(options.folders) > 1:
+                draw_runs(options.folders, options, formats)
+            else:
+                draw_run(options.folders[0], options, formats)
+    except OSError as error:
+        print(f"plot.py: cannot write: {error}", file=sys.stderr)
+        sys.exit(2)
     except RunError as error:
         print(f"plot.py: {error}", file=sys.stderr)
         sys.exit(2)

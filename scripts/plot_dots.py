@@ -1,39 +1,61 @@
 """Draws dot charts, for what has no order: a line of text for each scaling, or for each law."""
 
-from plot_looks import GRAY, MEDIAN, METRIC_WORDS
-from plot_parts import darker, style_series, write_title
-from run_tables import split_by
+from plot_looks import EXACT, GRAY, MEDIAN, SINGLE, STYLES, darker
+from plot_parts import has_quantiles, style_series, tell_facts, write_title
+from run_tables import LAW, name_with_value, split_by
+
+MARK = {**EXACT, "marker": "|", "markersize": 15}
 
 
-def draw_scalings(metric, rows, fixed, masked):
-    """The figure of one metric where nothing but the scaling varies: a line of text for each."""
-    series = style_series(rows, "scaling")
-    dots = [(place, colour, row) for place, (_, colour, _, row) in enumerate(series)]
-    texts = [(label, darker(colour)) for label, colour, *_ in series]
-    return draw_dots(metric, rows, fixed, masked, dots, texts, [])
+def draw_scalings(metric, rows, fixed, words, experiment, in_order):
+    """The figure of one metric where nothing but the scaling varies: a line of text for each, in
+    the config's order or by its estimate."""
+    series = style_series(rows, ["scaling", "scaling_value"], "scaling")
+    if in_order:
+        series.sort(key=lambda curve: -curve[3]["estimate"].fillna(-float("inf")).iloc[0])
+    only_lesson = set(rows["scaling"]) <= set(STYLES)
+    dots = [(place, colour if only_lesson else SINGLE, row)
+            for place, (_, colour, _, found) in enumerate(series)
+            for _, row in found.iterrows()]
+    texts = [(label, darker(colour) if only_lesson else "#333333") for label, colour, *_ in series]
+    return draw_dots(metric, rows, fixed, words, experiment, dots, texts, [])
 
 
-def draw_laws(metric, rows, fixed, masked):
+def draw_laws(metric, rows, fixed, words, experiment, in_order):
     """The figure of one metric in several laws: a line of text for each law, on it a dot for each
     scaling, slightly below each other."""
-    laws = split_by(rows, ["entries", "entries_value"])
+    laws = split_by(rows, LAW)
+    if in_order:
+        laws.sort(key=lambda law: -law[1]["estimate"].max())
     places = {(law["entries"], str(law["entries_value"])): place
               for place, (law, _) in enumerate(laws)}
-    series = style_series(rows, "entries")
+    series = style_series(rows, ["scaling", "scaling_value"], "entries")
     step = 0.6 / len(series)
     dots = []
     for at, (_, colour, _, of_scaling) in enumerate(series):
         shift = step * (at - (len(series) - 1) / 2)
-        dots += [(places[law["entries"], str(law["entries_value"])] + shift, colour, row)
-                 for law, row in split_by(of_scaling, ["entries", "entries_value"])]
-    texts = [(law["entries"] + (f" {law['entries_value']:.6g}"
-                                if law["entries_value"] == law["entries_value"] else ""), "#333333")
-             for law, _ in laws]
+        dots += [(places[row["entries"], str(row["entries_value"])] + shift, colour, row)
+                 for _, row in of_scaling.iterrows()]
+    texts = [(name_with_value(law["entries"], law["entries_value"]), "#333333") for law, _ in laws]
     names = [(label, colour) for label, colour, *_ in series]
-    return draw_dots(metric, rows, fixed, masked, dots, texts, names)
+    return draw_dots(metric, rows, fixed, words, experiment, dots, texts, names)
 
 
-def draw_dots(metric, rows, fixed, masked, dots, texts, names):
+def draw_dot(axes, place, colour, row, with_median):
+    bars = [row["estimate"] - row["ci_low"], row["ci_high"] - row["estimate"]]
+    if any(bar != bar for bar in bars):
+        axes.plot(row["estimate"], [place], marker="o", color=colour, markerfacecolor="white",
+                  linestyle="none")
+    else:
+        axes.errorbar(row["estimate"], [place], xerr=[[max(bar, 0)] for bar in bars],
+                      linestyle="none", marker="o", color=colour, capsize=3)
+    axes.plot(row["reference"], [place], color=darker(colour), **MARK)
+    if with_median:
+        axes.plot(row["median"], [place], color=colour, marker="D",
+                  **{**MEDIAN, "markersize": 5, "markerfacecolor": "none"})
+
+
+def draw_dots(metric, rows, fixed, words, experiment, dots, texts, names):
     """One dot for each (place, colour, its row) of `dots`, beside the (text, colour) of each place;
     `names` are (label, colour) of what the colours mean where the texts do not say it."""
     from matplotlib.figure import Figure
@@ -41,34 +63,33 @@ def draw_dots(metric, rows, fixed, masked, dots, texts, names):
 
     figure = Figure(figsize=(7.2, 1.1 + max(0.27 * len(texts), 0.15 * len(dots))))
     axes = figure.subplots()
-    shows = rows["median"].notna().any()
+    with_median = has_quantiles(rows)
     for place, colour, row in dots:
-        bars = [row["estimate"] - row["ci_low"], row["ci_high"] - row["estimate"]]
-        axes.errorbar(row["estimate"], [place], xerr=[bar.fillna(0).clip(lower=0) for bar in bars],
-                      linestyle="none", marker="o", color=colour, capsize=3)
-        axes.plot(row["reference"], [place], marker="|", markersize=15, color=colour)
-        if shows:
-            axes.plot(row["median"], [place], color=colour, marker="o", **MEDIAN)
+        draw_dot(axes, place, colour, row, with_median)
     axes.set_yticks(range(len(texts)), [text for text, _ in texts])
     axes.set_ylim(len(texts) - 0.4, -0.6)
     for text, (_, colour) in zip(axes.get_yticklabels(), texts):
         text.set_color(colour)
-    words = METRIC_WORDS.get(metric, (metric.replace("_", " "), None))[0]
-    axes.set_xlabel(words)
+    axes.set_xlabel(words.metric(metric))
     if rows["estimate"].max() > 50 * rows["estimate"].min() > 0:
         axes.set_xscale("log", nonpositive="mask")
-    kinds = [Line2D([], [], color=GRAY, marker="o", linestyle="none", label="measured mean"
-                    if rows["median"].notna().any() else "measured")]
+    mean = "mean of the queries" if rows["median"].notna().any() else "measured"
+    dot = {"color": GRAY, "marker": "o", "linestyle": "none"}
+    kinds = []
+    if rows["ci_low"].notna().any():
+        kinds.append(Line2D([], [], label=mean, **dot))
+    if (rows["estimate"].notna() & rows["ci_low"].isna()).any():
+        kinds.append(Line2D([], [], label=f"{mean}, no interval", markerfacecolor="white", **dot))
     if rows["reference"].notna().any():
-        kinds.append(Line2D([], [], color=GRAY, marker="|", markersize=15, linestyle="none",
-                            label="exact"))
-    if shows:
-        kinds.append(Line2D([], [], color=GRAY, marker="o", label="median",
-                            **{**MEDIAN, "linestyle": "none"}))
+        kinds.append(Line2D([], [], color=GRAY, label="exact", **MARK))
+    if with_median:
+        kinds.append(Line2D([], [], color=GRAY, marker="D", label="median",
+                            **{**MEDIAN, "linestyle": "none", "markersize": 5,
+                               "markerfacecolor": "none"}))
     kinds += [Line2D([], [], color=colour, marker="o", linestyle="none", label=label)
               for label, colour in names]
     height = figure.get_figheight() * axes.get_position().height
     axes.legend(handles=kinds, loc="upper left", bbox_to_anchor=(-0.01, -0.5 / height), ncol=3,
                 columnspacing=1.6, borderaxespad=0)
-    write_title(axes, words[0].upper() + words[1:], rows, fixed, masked)
+    write_title(axes, words.metric(metric), tell_facts(rows, fixed, words, experiment), words)
     return figure

@@ -9,20 +9,11 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
-import tempfile
 import unittest
-from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURE = ROOT / "tests" / "fixtures" / "plot"
-
-
-def plot(folder, *options, **environment):
-    return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "plot.py", folder, *options],
-                          capture_output=True, text=True, env=os.environ | environment)
+from plot_case import FIXTURE, ROOT, PlotCase, plot, texts
 
 
 def corners(path):
@@ -30,36 +21,13 @@ def corners(path):
     return [tuple(map(float, point)) for point in re.findall(r"([-\d.]+) ([-\d.]+)", path)]
 
 
-class PlotTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.run_folder = Path(scratch.name) / "run"
-        shutil.copytree(FIXTURE, self.run_folder)
-
-    def pictures(self):
-        return {path.name: path.read_bytes() for path in (self.run_folder / "figures").iterdir()}
-
-    def digests(self):
-        """To compare pictures without printing them."""
-        return {name: sha256(content).hexdigest() for name, content in self.pictures().items()}
-
-    def edit_summary(self, edit):
-        path = self.run_folder / "summary.csv"
-        path.write_text(edit(path.read_text()))
-
-    def expect_error(self, answer, *words):
-        self.assertEqual(answer.returncode, 2, answer.stderr)
-        self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
-        self.assertTrue(answer.stderr.startswith("plot.py: "), answer.stderr)
-        self.assertEqual(answer.stdout, "")
-        for word in words:
-            self.assertIn(word, answer.stderr)
-
-    def test_draws_the_lesson_and_the_histograms_and_names_each_file(self):
+class PlotTest(PlotCase):
+    def test_draws_what_was_measured_and_the_histograms_and_names_each_file(self):
         answer = plot(self.run_folder)
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
-        names = {f"{stem}.{kind}" for stem in ("logit_sd", "top_weight", "slope", "histogram_logit")
+        measured = {line.split(",")[9] for line in
+                    (FIXTURE / "summary.csv").read_text().splitlines()[1:]}
+        names = {f"{stem}.{kind}" for stem in (*measured, "histogram_logit")
                  for kind in ("svg", "png")}
         pictures = self.pictures()
         self.assertEqual(set(pictures), names)
@@ -90,6 +58,9 @@ class PlotTest(unittest.TestCase):
         self.assertNotEqual(self.digests()["top_weight.svg"], first)
 
     def test_the_key_count_can_be_the_axis(self):
+        self.edit_summary(lambda text: "".join(
+            line + (line.replace(",8,", ",2,", 1) if ",8," in line else "")
+            for line in text.splitlines(True)))
         answer = plot(self.run_folder, "--metric", "slope", "--x", "keys")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(set(self.pictures()), {
@@ -103,8 +74,7 @@ class PlotTest(unittest.TestCase):
                     ",1,div_d,,logit_sd", ",8,div_d,,logit_sd"))
         answer = plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
-        self.assertEqual(set(self.pictures()), {
-            f"top_weight-d_{d}.{kind}" for d in (4, 16, 64, 256, 1024) for kind in ("svg", "png")})
+        self.assertEqual(set(self.pictures()), {"top_weight.svg", "top_weight.png"})
         self.edit_summary(lambda text: text.replace(",logit_sd,", ",max_logit,"))
         self.expect_error(plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd"),
                           "no logit_sd")
@@ -117,8 +87,8 @@ class PlotTest(unittest.TestCase):
         plot(self.run_folder, "--metric", "top_weight", "--x", "scaling")
         self.assertEqual(self.digests(), first)
         self.assertEqual(set(first), {"top_weight.svg", "top_weight.png"})
-        plot(self.run_folder, "--metric", "top_weight", "--x", "d")
-        self.assertNotEqual(self.digests(), first)
+        self.expect_error(plot(self.run_folder, "--metric", "top_weight", "--x", "d"),
+                          "top_weight do not vary in d (all have d 64)")
 
     def test_the_values_of_a_sweep_stand_among_scalings_that_are_not_swept(self):
         def sweep_one(text):
@@ -211,24 +181,33 @@ class PlotTest(unittest.TestCase):
 
     def test_a_file_of_a_header_alone_is_refused(self):
         self.edit_summary(lambda text: text.splitlines()[0] + "\n")
+        (self.run_folder / "histogram.csv").unlink()
         self.expect_error(plot(self.run_folder), "holds no lines")
 
     def test_an_empty_file_is_refused(self):
         self.edit_summary(lambda _: "")
         self.expect_error(plot(self.run_folder), "summary.csv")
 
-    def test_an_experiment_without_the_sweep_of_another_is_drawn_too(self):
-        self.edit_summary(lambda text: text.replace(",div_d,,top", ",swept,2,top").replace(
-            "fixture,0,softmax,normal,,4,", "fixture,0,plain,normal,,4,").replace(
-                ",4,8,swept,2,", ",4,8,div_d,,"))
+    def sweep_one_scaling(self, *values):
+        """Puts a swept scaling in the place of div_d, at d = 64 and beside none and div_sqrt_d."""
+        self.edit_summary(lambda text: "".join(
+            line.replace(",div_d,,top", f",capped,{value},top")
+            for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")
+            for value in (values if ",div_d,,top" in line else (0,))))
+
+    def test_an_experiment_without_the_sweep_of_another_is_not_drawn_along_it(self):
+        self.sweep_one_scaling(2, 3)
+        self.edit_summary(lambda text: text + "".join(
+            line.replace(",softmax,", ",plain,") for line in text.splitlines(True)
+            if ",capped," not in line and not line.startswith("run,")))
         answer = plot(self.run_folder, "--metric", "top_weight", "--x", "scaling_value")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
-        self.assertIn("top_weight-experiment_plain-d_4.svg", self.digests())
+        drawn = {name for name in self.digests() if name.endswith(".svg")}
+        self.assertTrue(drawn)
+        self.assertTrue(all("-experiment_softmax" in name for name in drawn), drawn)
 
     def test_the_config_beside_the_tables_names_what_is_swept(self):
-        self.edit_summary(lambda text: "".join(
-            line.replace(",div_d,,top", ",capped,2,top") for line in text.splitlines(True)
-            if line.split(",")[5] in ("d", "64")))
+        self.sweep_one_scaling(2, 3)
         options = ("--metric", "top_weight", "--x", "scaling_value")
         config = self.run_folder / "config.json"
         titles = {}
@@ -238,10 +217,10 @@ class PlotTest(unittest.TestCase):
             answer = plot(self.run_folder, *options)
             self.assertEqual((answer.returncode, answer.stderr), (0, ""))
             picture = (self.run_folder / "figures" / "top_weight.svg").read_text()
-            titles[list(capped)[0]] = picture  # matplotlib keeps each text in a comment
-        self.assertIn("<!-- softcap of capped -->", titles["softcap"])
-        self.assertIn("<!-- sink of capped -->", titles["normaliser"])
-        self.assertIn("<!-- value of the scaling -->", titles["gain"])  # of queries and of keys
+            titles[list(capped)[0]] = texts(picture)
+        self.assertIn("softcap of the scaling capped", titles["softcap"])
+        self.assertIn("sink of the scaling capped", titles["normaliser"])
+        self.assertIn("scaling value", titles["gain"])  # of queries and of keys: no sweep
         for nonsense in ("", "[]", "{\"experiments\": 1}", "{\"experiments\": [1]}"):
             config.write_text(nonsense)
             answer = plot(self.run_folder, *options)
@@ -252,7 +231,9 @@ class PlotTest(unittest.TestCase):
             line for line in text.splitlines(True) if line.split(",")[5] in ("d", "64")))
         picture = self.run_folder / "figures" / "top_weight.svg"
         plot(self.run_folder, "--metric", "top_weight")
-        self.assertIn("each against 8 keys, d = 64, bars: 95 % intervals -->", picture.read_text())
+        said = [text for text in texts(picture.read_text()) if "each query against" in text]
+        self.assertEqual(said, ["experiment softmax, d = 64, each query against 8 keys, 10,000 "
+                                "queries per point, bars: 95 %"])
         header = (self.run_folder / "summary.csv").read_text().splitlines()[0].split(",")
         bars = {header.index("ci_low"), header.index("ci_high")}
         self.edit_summary(lambda text: "".join(
@@ -262,7 +243,9 @@ class PlotTest(unittest.TestCase):
         (self.run_folder / "config.json").write_text(json.dumps({"experiments": [
             {"name": "softmax", "given": {"causal": True}}]}))
         plot(self.run_folder, "--metric", "top_weight")
-        self.assertIn("each against up to 8 keys, d = 64 -->", picture.read_text())
+        said = [text for text in texts(picture.read_text()) if "each query against" in text]
+        self.assertEqual(said, ["experiment softmax, d = 64, each query against up to 8 keys, "
+                                "10,000 queries per point"])
 
     def test_laws_that_outnumber_the_scalings_stand_below_each_other(self):
         def in_four_laws(text):
@@ -275,9 +258,9 @@ class PlotTest(unittest.TestCase):
         self.edit_summary(in_four_laws)
         plot(self.run_folder, "--metric", "top_weight")
         self.assertEqual(set(self.pictures()), {"top_weight.svg", "top_weight.png"})
-        picture = self.pictures()["top_weight.svg"].decode()
+        picture = texts(self.pictures()["top_weight.svg"])
         for law in ("normal", "laplace", "student_t 2.5", "student_t 5"):
-            self.assertIn(f"<!-- {law} -->", picture)
+            self.assertIn(law, picture)
         first = self.digests()
         plot(self.run_folder, "--metric", "top_weight", "--x", "entries")
         self.assertEqual(self.digests(), first)
@@ -285,12 +268,12 @@ class PlotTest(unittest.TestCase):
     def test_top_weights_over_more_than_two_decades_have_a_log_axis(self):
         picture = self.run_folder / "figures" / "top_weight.svg"
         plot(self.run_folder, "--metric", "top_weight")
-        self.assertIn("<!-- 0.0 -->", picture.read_text())
+        self.assertIn("0.0", texts(picture.read_text()))
         self.edit_summary(lambda text: text.replace(",4,8,div_d,,top_weight,10000,0.",
                                                     ",4,8,div_d,,top_weight,10000,0.00"))
         plot(self.run_folder, "--metric", "top_weight")
-        self.assertNotIn("<!-- 0.0 -->", picture.read_text())
-        self.assertIn("<!-- 0.01 -->", picture.read_text())
+        self.assertNotIn("0.0", texts(picture.read_text()))
+        self.assertIn("0.01", texts(picture.read_text()))
 
     def test_error_bars_reach_from_end_to_end_of_their_interval(self):
         lines = (self.run_folder / "summary.csv").read_text().splitlines()
@@ -349,10 +332,10 @@ class PlotTest(unittest.TestCase):
             key + "16,8,half,,slope,-20,0,0,0"]) + "\n")
         answer = plot(self.run_folder, "--metric", "slope")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
-        picture = self.pictures()["histogram_slope.svg"].decode()
+        picture = texts(self.pictures()["histogram_slope.svg"])
         for words in ("648 of 10,000 lower", "2 of 10,000 higher", "10,000 of 10,000 at 0",
                       "no finite value", "10,000 of 10,000 lower"):
-            self.assertEqual(picture.count(f"<!-- {words} -->"), 1, words)
+            self.assertEqual(picture.count(words), 1, words)
 
     def test_a_home_that_cannot_be_written_to_is_no_matter(self):
         answer = plot(self.run_folder, "--metric", "slope", HOME="/dev/null/home")
