@@ -1,8 +1,10 @@
 #include "app/manifest.h"
 
-#include <fstream>
-#include <iterator>
+#include <exception>
 #include <nlohmann/json.hpp>
+
+#include "io/json_text.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {
@@ -76,7 +78,7 @@ std::string dumped(const Json& json, int indent) {
 
 // Found by nlohmann/json, which looks in the namespace of the type.
 static void to_json(Json& json, const JsonText& config) {
-  json = Json::parse(config.text);
+  json = parse_json(config.text);
 }
 
 static void from_json(const Json& json, JsonText& config) {
@@ -101,17 +103,17 @@ std::string to_json_text(const Manifest& manifest) {
 std::optional<Manifest> parse_manifest(std::string_view text) {
   try {
     Manifest manifest;
-    const Json json = Json::parse(text);
+    const Json json = parse_json(text);
     visit_keys(manifest, Reader{json});
     return manifest;
-  } catch (const Json::exception&) {
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }
 
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder) {
-  std::ifstream file(folder / kManifestName, std::ios::binary);
-  return parse_manifest(std::string(std::istreambuf_iterator<char>(file), {}));
+  const std::optional<std::string> text = read_file_if_any(folder / kManifestName);
+  return text ? parse_manifest(*text) : std::nullopt;
 }
 
 std::string event_line(const std::string& time, const std::string& event,

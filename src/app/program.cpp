@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/process.h"
 #include "config/user_error.h"
+#include "io/folder_lock.h"
 #include "report/screen_table.h"
 
 namespace attnscale {
@@ -80,6 +81,9 @@ int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   } catch (const UserError& error) {
     std::cerr << error.what() << "\n";
     code = error.code();
+  } catch (const FolderInUse& error) {
+    std::cerr << "attnscale: " << error.what() << "\n";
+    code = ExitCode::kWrongInput;
   } catch (const std::bad_alloc&) {
     std::cerr << "attnscale: not enough memory\n";
   } catch (const std::filesystem::filesystem_error& error) {

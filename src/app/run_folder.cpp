@@ -6,6 +6,7 @@
 
 #include "app/manifest.h"
 #include "app/version.h"
+#include "config/user_error.h"
 #include "io/result_tables.h"
 
 namespace attnscale {
@@ -95,6 +96,9 @@ fs::path results_folder(const Config& config, const std::vector<Override>& overr
 }
 
 FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw UserError(folder.string() + " is a file; write into a folder with --out DIR");
+  }
   if (auto contents = contents_by_manifest(folder, wanted)) return std::move(*contents);
   FolderContents contents;
   contents.checkpoint = load_checkpoint(folder);
@@ -112,8 +116,10 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   }
   // With our log they are what a kill left of a short run: it starts again.
   if (fs::exists(folder / "events.jsonl")) return contents;
-  for (const std::string& name : run_files()) {
-    if (!fs::exists(folder / name)) continue;
+  if (!fs::exists(folder)) return contents;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name == ".lock") continue;  // ours, or of a run that was killed
     return another_run(fmt::format("{} holds {}, but no manifest that says which run it is from",
                                    folder.string(), name));
   }

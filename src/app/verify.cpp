@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "experiment/given.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
+#include "io/whole_file.h"
 #include "numerics/shortest.h"
 #include "report/number_text.h"
 
@@ -25,11 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Faults = std::vector<std::string>;
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The manifest of a finished whole run.
 Manifest finished_manifest(const fs::path& folder) {
@@ -183,7 +177,7 @@ std::string check_text(const ReferenceCheck& check) {
 // Finds faults in the contents of the files; adds what was compared to `text`.
 void check_contents(const fs::path& folder, const Manifest& manifest, std::string& text,
                     Faults& faults) {
-  const std::string config_text = read_bytes(folder / "config.json");
+  const std::string config_text = read_file(folder / "config.json");
   const Config config = parse_config(config_text, (folder / "config.json").string()).config;
   const RunIdentity noted{manifest.build.version, manifest.config.text};
   if (const auto found = first_difference({manifest.build.version, config_text}, noted)) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/user_error.h"
-#include "io/json_string.h"
+#include "io/json_text.h"
 
 namespace attnscale {
 

@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+#include <numeric>
 
 #include "execution/ledger_text.h"
+#include "experiment/histogram.h"
 #include "io/atomic_file.h"
 #include "io/sha256.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {
@@ -48,6 +47,9 @@ Checkpoint take_checkpoint(TextReader& reader) {
   }
   reader.start_line("config");
   checkpoint.identity.config = reader.take_bytes(reader.take_integer());
+  if (!is_comparable(checkpoint.identity)) {
+    throw TextError("its config is not JSON, or nested too deep");
+  }
   reader.start_line("cells");
   const std::int64_t cells = reader.take_integer();
   if (cells < 0) throw TextError("it has a negative number of cells");
@@ -56,16 +58,34 @@ Checkpoint take_checkpoint(TextReader& reader) {
   return checkpoint;
 }
 
-// Whether the tree holds the moments of these blocks, each once.
-bool holds_blocks(const FoldTree& tree, const BlockSet& blocks) {
+// Whether the tree holds the moments of the ledger's blocks, each once, of all their queries.
+bool holds_blocks(const CellLedger& ledger, const Cell& cell) {
   BlockSet held;
   std::int64_t number = 0;
-  for (const auto& [node, moments] : tree.pending()) {
+  for (const auto& [node, moments] : ledger.tree.pending()) {
     const std::int64_t width = std::int64_t{1} << node.level;
-    held.add({node.index * width, (node.index + 1) * width});
+    const BlockRange blocks{node.index * width, (node.index + 1) * width};
+    const std::int64_t queries = queries_in(cell, BlockSet(blocks));
+    const auto has_another_count = [&](const Moments& group) { return group.count != queries; };
+    if (std::ranges::any_of(moments, has_another_count)) return false;
+    held.add(blocks);
     number += width;
   }
-  return held == blocks && number == blocks.size();
+  return held == ledger.done && number == ledger.done.size();
+}
+
+// Whether no more values are counted than the ledger's queries have.
+bool counts_are_possible(const CellLedger& ledger, const Cell& cell) {
+  const std::int64_t queries = queries_in(cell, ledger.done);
+  const auto fits = [queries](const MetricCounts& counts) {
+    return counts.sketch.count() <= queries;
+  };
+  const auto fits_bins = [&](const std::vector<std::int64_t>& bins) {
+    const std::int64_t counted = std::accumulate(bins.begin(), bins.end(), std::int64_t{0});
+    return bins.size() <= kHistogramBins + 2 && counted <= queries * cell.draw.keys;
+  };
+  return std::ranges::all_of(ledger.counts.metrics, fits) &&
+         std::ranges::all_of(ledger.counts.histograms, fits_bins);
 }
 
 // How many variables each group of CellMoments has together: a contrast doubles them.
@@ -125,13 +145,9 @@ void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& ide
 
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kCheckpointName;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return std::nullopt;
-    throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_checkpoint(text, path.string());
+  const std::optional<std::string> text = read_file_if_any(path);
+  if (!text) return std::nullopt;
+  return parse_checkpoint(*text, path.string());
 }
 
 std::string other_run_in(const std::filesystem::path& folder, const Checkpoint& checkpoint,
@@ -154,7 +170,8 @@ bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const BlockSet all(BlockRange{0, plan.cells[i].blocks});
     if (all.common_with(cells[i].done) != cells[i].done) return false;
-    if (!holds_blocks(cells[i].tree, cells[i].done)) return false;
+    if (!holds_blocks(cells[i], plan.cells[i])) return false;
+    if (!counts_are_possible(cells[i], plan.cells[i])) return false;
     if (!has_groups_of(plan.experiment_of(plan.cells[i]), cells[i])) return false;
   }
   return true;

@@ -102,7 +102,9 @@ MetricCounts take_counts(TextReader& reader) {
   std::vector<std::pair<std::int32_t, std::int64_t>> bins;
   while (!reader.at_line_end()) {
     const std::int64_t bin = reader.take_integer();
-    if (!std::in_range<std::int32_t>(bin)) throw TextError("a bin is out of range");
+    if (bin < QuantileSketch::kLowestBin || bin > QuantileSketch::kHighestBin) {
+      throw TextError("a bin is out of range");
+    }
     bins.emplace_back(static_cast<std::int32_t>(bin), take_count(reader));
   }
   counts.sketch = QuantileSketch::from_bins(bins);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "io/json_text.h"
 #include "io/sha256.h"
 
 namespace attnscale {
@@ -19,7 +21,8 @@ void forget_places(json& given) {
 
 // The part of a config that decides the numbers.
 json numbers_of(const std::string& config) {
-  json parsed = json::parse(config);
+  json parsed = parse_json(config);
+  if (!parsed.is_object()) return parsed;
   parsed.erase("description");
   parsed.erase("$schema");
   if (!parsed.contains("experiments")) return parsed;
@@ -71,6 +74,14 @@ std::optional<Difference> first_difference(const json* ours, const json* theirs,
 
 std::string fingerprint(const RunIdentity& identity) {
   return sha256_hex(identity.version + "\n" + numbers_of(identity.config).dump());
+}
+
+bool is_comparable(const RunIdentity& identity) {
+  try {
+    return numbers_of(identity.config).is_object();
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
 
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs) {

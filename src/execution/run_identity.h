@@ -34,6 +34,9 @@ struct Difference {
 /// hash. Equal exactly where first_difference finds nothing.
 std::string fingerprint(const RunIdentity& identity);
 
+/// True if the config is a JSON object, as the other functions ask.
+bool is_comparable(const RunIdentity& identity);
+
 /// Empty if the two give the same numbers. The seed is compared before all other keys. Both configs
 /// must be JSON.
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs);

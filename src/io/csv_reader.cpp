@@ -3,13 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
-#include "io/file_descriptor.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {
@@ -96,11 +93,7 @@ CsvFile parse_csv(std::string_view text, const std::string& name) {
 }
 
 CsvFile read_csv(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("open", path, errno);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw_file_error("read", path, errno);
-  return parse_csv(text, path.string());
+  return parse_csv(read_file(path), path.string());
 }
 
 }  // namespace attnscale

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "io/json_string.h"
+#include "io/json_text.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

@@ -12,8 +12,11 @@ constexpr int kDroppedBits = 46;
 constexpr std::int32_t kBinsPerOctave = 64;
 constexpr std::int32_t kSignBit = 1 << (63 - kDroppedBits);
 
-// Bins of complements are counted down from here, above every bin of a value in [0, 1/2].
+// Bins of complements are counted down from here, above every bin of a value in [0, 1/2]. Rounding
+// may leave a complement below 0, whose bin is above this.
 constexpr std::int32_t kComplementTop = 2 * kSignBit;
+static_assert(QuantileSketch::kLowestBin == -kSignBit &&
+              QuantileSketch::kHighestBin == kComplementTop + kSignBit);
 
 // Bins ascend with the value: negative values get negative bins, the larger the more negative.
 std::int32_t bin_of(double value) {

@@ -16,6 +16,9 @@ namespace attnscale {
 /// Sparse: memory is one page of 64 counts per octave that holds a value.
 class QuantileSketch {
  public:
+  static constexpr std::int32_t kLowestBin = -(1 << 17);
+  static constexpr std::int32_t kHighestBin = 3 << 17;
+
   /// Counts finite values.
   void add(std::span<const double> values);
   void add(double value) { add({&value, 1}); }
@@ -42,6 +45,7 @@ class QuantileSketch {
   std::vector<std::pair<double, std::int64_t>> values() const;
 
   /// Bins that hold something, in ascending order of value, for storing and restoring a sketch.
+  /// All lie between kLowestBin and kHighestBin.
   std::vector<std::pair<std::int32_t, std::int64_t>> bins() const;
   static QuantileSketch from_bins(const std::vector<std::pair<std::int32_t, std::int64_t>>& bins);
 

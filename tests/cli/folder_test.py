@@ -75,7 +75,8 @@ class PlaceTest(FolderTest):
         (self.folder / "file").write_text("mine")
         (self.folder / "locked").mkdir()
         (self.folder / "locked").chmod(stat.S_IRUSR | stat.S_IXUSR)
-        for out in ("file", "file/deeper", "locked/new", "locked", "/proc/none"):
+        self.refuse("run", self.config, "--out", "file", says=["file is a file"])
+        for out in ("file/deeper", "locked/new", "locked", "/proc/none"):
             message = self.refuse("run", self.config, "--out", out, code=1, says=[out],
                                   preexec_fn=drop_root_privilege)
             self.assertRegex(message, r"Not a directory|Permission denied|No such file")

@@ -1,4 +1,4 @@
-#include "io/json_string.h"
+#include "io/json_text.h"
 
 #include <gtest/gtest.h>
 

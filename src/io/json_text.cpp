@@ -1,0 +1,43 @@
+#include "io/json_text.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace attnscale {
+
+std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += fmt::format("\\u{:04x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+nlohmann::json parse_json(std::string_view text) {
+  using Json = nlohmann::json;
+  constexpr int kMaxDepth = 100;  // a config has at most 64 levels, and a manifest holds one
+  const auto refuse_depth = [](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMaxDepth) throw std::runtime_error("JSON nested too deep");
+    return true;
+  };
+  try {
+    return Json::parse(text, refuse_depth);
+  } catch (const Json::exception&) {
+    throw std::runtime_error("not JSON");
+  }
+}
+
+}  // namespace attnscale

@@ -1,0 +1,17 @@
+// JSON as text: how a string is written, and how a file that may be hostile is read.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace attnscale {
+
+/// The characters in double quotes, escaped as JSON asks; UTF-8 stays as it is.
+std::string quote(std::string_view text);
+
+/// The value that `text` spells. Throws std::runtime_error if it is not JSON, or nested deeper than
+/// anything the program writes: what walks a value calls itself once for each level.
+nlohmann::json parse_json(std::string_view text);
+
+}  // namespace attnscale
