@@ -28,7 +28,7 @@ DIRECTLY_BELOW = {
 # Header prefix -> the only files that may include it.
 THIRD_PARTY = {
     "boost/program_options": r"app/arguments\.cpp",
-    "boost/": r"(draw|estimate|numerics|theory)/\w+\.cpp",
+    "boost/": r"draw/law\.cpp",
     "nlohmann/": r"(app/manifest|config/\w+|execution/run_identity|io/\w+)\.cpp",
     "Random123/": r"(draw/sampler|numerics/)\w*\.cpp",
     "hwy/": r"numerics/(\w+\.cpp|\w+-inl\.h|vector_targets\.h)",
