@@ -28,7 +28,7 @@ DIRECTLY_BELOW = {
 # Header prefix -> the only files that may include it.
 THIRD_PARTY = {
     "boost/program_options": r"app/arguments\.cpp",
-    "boost/": r"(draw|estimate|numerics|theory)/\w+\.cpp",
+    "boost/": r"draw/law\.cpp",
     "nlohmann/json_fwd.hpp": r"io/json_text\.h",
     "nlohmann/json.hpp": r"(app/manifest|config/\w+|execution/run_identity|io/\w+)\.cpp",
     "Random123/": r"(draw/sampler|numerics/)\w*\.cpp",

@@ -86,9 +86,9 @@ LoadedConfig load(const RunCommand& command) {
   LoadedConfig loaded = load_config(command.config, command.overrides);
   if (!vector_target_keeps_bytes()) {
     loaded.warnings.push_back(
-        "this machine has no AVX2 with FMA (" + vector_target() +
+        "this machine has neither AVX2 with FMA nor the NEON of 64-bit Arm (" + vector_target() +
         "): results are correct, but not byte for byte those of machines that "
-        "have it");
+        "have one");
   }
   return loaded;
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
+
+#include "numerics/double_double.h"
 
 namespace attnscale {
 namespace {
@@ -17,13 +18,12 @@ struct Point {
 
 // The d at which the line through a and b, in ln(1 - weight) against ln d, is at the level.
 double interpolate(const Point& a, const Point& b, double level) {
-  // In long double: x86's own instructions, which no vector extension of the machine changes. A
-  // weight that rounds to 1 has no logarithm of its complement: a tiny one takes its place.
-  const auto log = [](double number) { return std::log(static_cast<long double>(number)); };
+  const auto log = [](double number) { return plain::log(DoubleDouble(number)); };
+  // A weight that rounds to 1 has no logarithm of its complement: a tiny one takes its place.
   const auto log_rest = [&](double weight) { return log(std::max(1 - weight, 1e-300)); };
-  const long double share =
+  const DoubleDouble share =
       (log_rest(level) - log_rest(a.weight)) / (log_rest(b.weight) - log_rest(a.weight));
-  return static_cast<double>(std::exp(log(a.d) + share * (log(b.d) - log(a.d))));
+  return plain::exp(log(a.d) + share * (log(b.d) - log(a.d))).high;
 }
 
 CrossingRow find_crossing(ResultKey family, const std::string& statistic, double level,

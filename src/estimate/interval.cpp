@@ -1,11 +1,10 @@
 #include "estimate/interval.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
-#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
 #include "numerics/portable_math.h"
+#include "numerics/quantiles.h"
 
 namespace attnscale {
 namespace {
@@ -14,12 +13,19 @@ constexpr double kNormalQuantile = 1.959963984540054;
 
 }  // namespace
 
-double student_quantile(double degrees, double probability) {
-  return boost::math::quantile(boost::math::students_t(degrees), probability);
-}
-
 double student_reach(std::int64_t queries, double confidence) {
-  return student_quantile(static_cast<double>(queries - 1), 0.5 + confidence / 2);
+  // Rows come by the thousand with the same number of queries: the last answer is kept.
+  struct Reach {
+    std::int64_t queries = 0;
+    double confidence = 0;
+    double reach = 0;
+  };
+  thread_local Reach last;
+  if (last.queries != queries || last.confidence != confidence) {
+    const auto degrees = static_cast<double>(queries - 1);
+    last = {queries, confidence, student_quantile(degrees, 0.5 + confidence / 2)};
+  }
+  return last.reach;
 }
 
 Interval student_interval(const Estimate& estimate, std::int64_t queries) {
@@ -38,8 +44,8 @@ Interval fraction_interval(double fraction, std::int64_t queries, double tail) {
   const auto n = static_cast<double>(queries);
   const double counted = std::round(fraction * n);
   // The p at which as many or more, and as few or fewer, have the probability `tail`.
-  return {counted == 0 ? 0 : boost::math::ibeta_inv(counted, n - counted + 1, tail),
-          counted == n ? 1 : boost::math::ibeta_inv(counted + 1, n - counted, 1 - tail)};
+  return {counted == 0 ? 0 : beta_quantile(counted, n - counted + 1, tail),
+          counted == n ? 1 : beta_quantile(counted + 1, n - counted, 1 - tail)};
 }
 
 Interval paired_fraction_interval(double difference, double differing, std::int64_t queries) {

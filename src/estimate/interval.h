@@ -1,5 +1,4 @@
 // From an estimate and its standard error to a 95 % interval. Knows nothing of what was estimated.
-// The only file that includes Boost.Math, which takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,6 @@ struct Interval {
   double low;
   double high;
 };
-
-/// The number below which Student's t with `degrees` > 0 degrees of freedom lies with this
-/// probability.
-double student_quantile(double degrees, double probability);
 
 /// How many standard errors Student's interval reaches to either side: the two-sided quantile with
 /// `queries` - 1 degrees of freedom; queries >= 2.

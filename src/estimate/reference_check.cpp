@@ -11,6 +11,7 @@
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
+#include "numerics/quantiles.h"
 #include "theory/exact_means_table.h"
 
 namespace attnscale {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "experiment/expected_logits.h"
+#include "numerics/double_double.h"
 
 namespace attnscale {
 namespace {
@@ -16,13 +17,8 @@ struct Ends {
 
 constexpr double kExpectedDeviations = 5;
 
-// In long double: x86's own instructions, which no vector extension of the machine changes.
 double power_of_ten(double exponent) {
-  return static_cast<double>(std::pow(10.0L, static_cast<long double>(exponent)));
-}
-
-double logarithm(double number) {
-  return static_cast<double>(std::log(static_cast<long double>(number)));
+  return plain::power(10, exponent);
 }
 
 Ends ends_of_logits(const Draw& draw, const ScalingRule& rule) {
@@ -44,7 +40,7 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
       return {0, is_sigmoid ? std::sqrt(keys) : 1};
     case HistogramAxis::kEntropy: {
       constexpr double kMostOfOneWeight = 0.36787944117144233;  // -p ln p at p = 1/e
-      return {0, is_sigmoid ? keys * kMostOfOneWeight : logarithm(keys)};
+      return {0, is_sigmoid ? keys * kMostOfOneWeight : plain::log(DoubleDouble(keys)).high};
     }
     case HistogramAxis::kLog10:
       return {-20, 0};

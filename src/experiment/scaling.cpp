@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/double_double.h"
 #include "numerics/portable_math.h"
 
 namespace attnscale {
@@ -12,9 +13,7 @@ double power_of_d(double d, double power) {
   if (power == 0) return 1;
   if (power == -0.5) return 1 / std::sqrt(d);
   if (power == -1) return 1 / d;
-  // In long double: x86's own instructions, which no vector extension of the machine changes.
-  return static_cast<double>(
-      std::pow(static_cast<long double>(d), static_cast<long double>(power)));
+  return plain::power(d, power);
 }
 
 double log_of_keys(const ScalingRule& rule, std::int64_t keys) {

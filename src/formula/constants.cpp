@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "formula/step_kernel.h"
+#include "numerics/double_double.h"
 #include "numerics/portable_math.h"
 
 namespace attnscale {
@@ -17,9 +18,7 @@ double power_of(double x, double power) {
   if (power == 0.5) return std::sqrt(x);
   if (power == -0.5) return 1 / std::sqrt(x);
   if (power == -1) return 1 / x;
-  // In long double: x86's own instructions, which no vector extension of the machine changes.
-  return static_cast<double>(
-      std::pow(static_cast<long double>(x), static_cast<long double>(power)));
+  return plain::power(x, power);
 }
 
 PowerOfD operator*(const PowerOfD& a, const PowerOfD& b) {

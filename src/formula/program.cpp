@@ -139,9 +139,9 @@ void finish_step(Precision precision, std::span<double> numbers, std::span<doubl
     for (double& number : numbers) number = round_to(precision, number);
   }
   for (std::size_t n = 0; n < peaks.size(); ++n) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kUnbounded = std::numeric_limits<double>::infinity();
     const double magnitude = std::abs(numbers[n]);
-    peaks[n] = std::max(peaks[n], magnitude < kInfinity ? magnitude : kInfinity);
+    peaks[n] = std::max(peaks[n], magnitude < kUnbounded ? magnitude : kUnbounded);
   }
 }
 

@@ -91,6 +91,7 @@ Matrix npy_matrix(const MappedFile& file, const std::string& name) {
   }
   Matrix matrix{header.heads, header.rows, header.columns, header.format, {}};
   matrix.numbers = std::shared_ptr<const std::byte>(file.bytes, file.bytes.get() + header.bytes);
+  matrix.order = header.order;
   expect_finite(matrix, header.bytes, name);
   return matrix;
 }

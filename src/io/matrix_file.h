@@ -18,10 +18,10 @@ struct MatrixFile {
 
 /// Opens `path`; a name that ends in .csv is CSV, any other file must be .npy.
 ///
-/// .npy: versions 1, 2 and 3 of the format, <f2, <f4 or <f8 in C order, shape (rows, columns) or
-/// (heads, rows, columns); mapped, not copied, so it must not be changed while it is used. CSV:
-/// numbers separated by commas, one row per line; a first line without any number is a header.
-/// Every number must be finite.
+/// .npy: versions 1, 2 and 3 of the format, <f2, <f4 or <f8 (or with > for <) in C order, shape
+/// (rows, columns) or (heads, rows, columns); mapped, not copied, so it must not be changed while
+/// it is used. CSV: numbers separated by commas, one row per line; a first line without any number
+/// is a header. Every number must be finite.
 ///
 /// Throws MatrixFileError (matrix_file_error.h) if the file is not such a matrix, and
 /// std::system_error if it cannot be read.

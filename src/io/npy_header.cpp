@@ -104,9 +104,11 @@ class HeaderText {
 };
 
 std::optional<NumberFormat> format_of(std::string_view descr) {
-  if (descr == "<f2") return NumberFormat::kFloat16;
-  if (descr == "<f4") return NumberFormat::kFloat32;
-  if (descr == "<f8") return NumberFormat::kFloat64;
+  if (!descr.starts_with('<') && !descr.starts_with('>')) return std::nullopt;
+  const std::string_view type = descr.substr(1);
+  if (type == "f2") return NumberFormat::kFloat16;
+  if (type == "f4") return NumberFormat::kFloat32;
+  if (type == "f8") return NumberFormat::kFloat64;
   return std::nullopt;
 }
 
@@ -143,7 +145,7 @@ void take_shape(HeaderText& text, NpyHeader& header) {
 void take_format(HeaderText& text, NpyHeader& header) {
   const std::size_t begin = text.skip_blanks();
   constexpr const char* kExpected =
-      "\"<f2\", \"<f4\" or \"<f8\" (little-endian float16, float32 or float64)";
+      "\"<f2\", \"<f4\" or \"<f8\" (float16, float32 or float64), or big-endian with \">\"";
   const std::string descr = text.take_text(kExpected);
   const auto format = format_of(descr);
   if (!format) {
@@ -152,6 +154,7 @@ void take_format(HeaderText& text, NpyHeader& header) {
                            in_quotes(descr), kExpected));
   }
   header.format = *format;
+  header.order = descr.front() == '<' ? std::endian::little : std::endian::big;
 }
 
 void take_order(HeaderText& text) {

@@ -2,6 +2,7 @@
 // single or double precision is refused. Private to io.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace attnscale {
 
 struct NpyHeader {
   NumberFormat format = NumberFormat::kFloat64;
-  std::int64_t heads = 1;  ///< 1 for a matrix of two dimensions
+  std::endian order = std::endian::little;  ///< of the bytes of each number
+  std::int64_t heads = 1;                   ///< 1 for a matrix of two dimensions
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t bytes = 0;  ///< of the header: where the numbers begin

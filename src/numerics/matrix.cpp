@@ -1,5 +1,7 @@
 #include "numerics/matrix.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -30,12 +32,13 @@ double to_double(double number) {
 }
 
 template <typename Stored>
-void read(const std::byte* from, std::span<double> out) {
+void read(const std::byte* from, std::endian order, std::span<double> out) {
+  std::array<std::byte, sizeof(Stored)> bytes;
   for (double& number : out) {
-    Stored stored;
-    std::memcpy(&stored, from, sizeof stored);
-    number = to_double(stored);
-    from += sizeof stored;
+    std::memcpy(bytes.data(), from, bytes.size());
+    if (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+    number = to_double(std::bit_cast<Stored>(bytes));
+    from += bytes.size();
   }
 }
 
@@ -57,11 +60,11 @@ void Matrix::read_row(std::int64_t head, std::int64_t row, std::span<double> out
   const std::byte* const from = numbers.get() + (head * rows + row) * columns * bytes_of(format);
   switch (format) {
     case NumberFormat::kFloat16:
-      return read<std::uint16_t>(from, out);
+      return read<std::uint16_t>(from, order, out);
     case NumberFormat::kFloat32:
-      return read<float>(from, out);
+      return read<float>(from, order, out);
     case NumberFormat::kFloat64:
-      return read<double>(from, out);
+      return read<double>(from, order, out);
   }
 }
 

@@ -2,6 +2,7 @@
 // that large ones need not be copied. Knows nothing of files.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace attnscale {
 
-/// How one number is stored: IEEE 754, little-endian.
+/// How one number is stored: IEEE 754.
 enum class NumberFormat { kFloat16, kFloat32, kFloat64 };
 
 /// Bytes of one number.
@@ -23,6 +24,7 @@ struct Matrix {
   NumberFormat format = NumberFormat::kFloat64;
   /// The first number, at any alignment; also keeps alive what holds the numbers.
   std::shared_ptr<const std::byte> numbers;
+  std::endian order = std::endian::native;  ///< of the bytes of each number
 
   /// One row as doubles, exactly. Preconditions: head and row exist; out.size() = columns.
   void read_row(std::int64_t head, std::int64_t row, std::span<double> out) const;

@@ -13,22 +13,18 @@
 namespace attnscale {
 namespace {
 
+#if HWY_ARCH_X86
 // Two of Highway's conditions for AVX2 that not every compiler's __builtin_cpu_supports knows.
 bool has_lzcnt_and_f16c() {
-#if HWY_ARCH_X86
   constexpr unsigned kLzcnt = 1U << 5;
   constexpr unsigned kF16c = 1U << 29;
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kF16c) != 0;
   return f16c && __get_cpuid(0x80000001U, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kLzcnt) != 0;
-#else
-  return false;
-#endif
 }
 
 std::int64_t targets_of_this_machine() {
   std::int64_t targets = HWY_STATIC_TARGET;
-#if HWY_ARCH_X86
   // __builtin_cpu_supports also asks whether the operating system keeps the wide registers.
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_lzcnt_and_f16c()) {
@@ -39,9 +35,13 @@ std::int64_t targets_of_this_machine() {
       targets |= HWY_AVX3;
     }
   }
-#endif
   return targets;
 }
+#else
+std::int64_t targets_of_this_machine() {
+  return HWY_STATIC_TARGET;
+}
+#endif
 
 std::int64_t forced_targets = 0;
 
@@ -58,7 +58,7 @@ std::string vector_target() {
 }
 
 bool vector_target_keeps_bytes() {
-  return (best_target() & (HWY_AVX2 | HWY_AVX3)) != 0;
+  return (best_target() & (HWY_AVX2 | HWY_AVX3 | HWY_NEON)) != 0;
 }
 
 }  // namespace attnscale

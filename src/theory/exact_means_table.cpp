@@ -104,7 +104,9 @@ class NormAverage {
     for (const ExactMean mean : means) {
       const double scale = scale_of(mean, total()[mean]);
       const auto sum = [&](std::size_t i) { return sums_[i][mean] / scale; };
-      const double part = std::hypot(sum(0) - sum(2), sum(1) - sum(3));
+      const double even = sum(0) - sum(2);
+      const double odd = sum(1) - sum(3);
+      const double part = std::sqrt(even * even + odd * odd);
       const double next_part = std::abs(sum(0) - sum(1) + sum(2) - sum(3));
       most_part = std::max(most_part, std::max(part, next_part));
       most_ratio = std::max(most_ratio, next_part / std::max(part, kNoPart));

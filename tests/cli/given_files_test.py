@@ -91,10 +91,11 @@ class GivenFilesTest(CommandLineTest):
         self.assert_attention(run, *nanogpt(*exact, causal))
 
     def test_weights_and_outputs_are_those_of_nanogpt(self):
-        for dtype in ("<f2", "<f4", "<f8"):
+        names = {"<": "little", ">": "big"}  # of byte orders
+        for dtype in ("<f2", "<f4", "<f8", ">f2", ">f4", ">f8"):
             for causal in (False, True):
                 arrays = [array.astype(dtype) for array in layer(seed=1)]
-                self.check_attention(*arrays, causal, f"{dtype[1:]}-{causal}")
+                self.check_attention(*arrays, causal, f"{names[dtype[0]]}-{dtype[1:]}-{causal}")
 
     def test_the_last_query_sees_all_where_keys_outnumber_queries(self):
         self.check_attention(*layer(seed=2, queries=4, keys=9), True, "more-keys")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -62,6 +63,31 @@ TEST(Matrix, ReadsTheRowOfItsHead) {
     EXPECT_EQ(row, (std::vector<double>{10, static_cast<double>(0.1F)}));
     matrix.read_row(0, 1, row);
     EXPECT_EQ(row, (std::vector<double>{2, 3}));
+  }
+}
+
+// The bits of IEEE 754, largest byte first: -0.15625 is -1.25 * 2^-3.
+TEST(Matrix, ReadsTheByteOrderThatItIsGiven) {
+  const std::vector<std::uint8_t> half{0xB1, 0x00, 0x3C, 0x01};
+  const std::vector<std::uint8_t> single{0xBE, 0x20, 0x00, 0x00, 0x3F, 0x80, 0x00, 0x01};
+  const std::vector<std::uint8_t> twice{0xBF, 0xC4, 0, 0, 0, 0, 0, 0, 0x3F, 0xF0, 0, 0, 0, 0, 0, 1};
+  const auto read = [](std::vector<std::uint8_t> bytes, NumberFormat format, std::endian order) {
+    if (order == std::endian::little) {
+      for (auto begin = bytes.begin(); begin != bytes.end(); begin += bytes_of(format)) {
+        std::reverse(begin, begin + bytes_of(format));
+      }
+    }
+    Matrix matrix = matrix_of(bytes, format, 1, 1);
+    matrix.columns = 2;
+    matrix.order = order;
+    std::vector<double> row(2);
+    matrix.read_row(0, 0, row);
+    return row;
+  };
+  for (const std::endian order : {std::endian::little, std::endian::big}) {
+    EXPECT_EQ(read(half, NumberFormat::kFloat16, order), (std::vector{-0.15625, 1 + 0x1p-10}));
+    EXPECT_EQ(read(single, NumberFormat::kFloat32, order), (std::vector{-0.15625, 1 + 0x1p-23}));
+    EXPECT_EQ(read(twice, NumberFormat::kFloat64, order), (std::vector{-0.15625, 1 + 0x1p-52}));
   }
 }
 
