@@ -7,6 +7,7 @@
 #include "app/manifest.h"
 #include "app/version.h"
 #include "config/user_error.h"
+#include "io/json_string.h"
 #include "io/result_tables.h"
 
 namespace attnscale {
@@ -32,11 +33,6 @@ std::string first_damage(const fs::path& folder, const Manifest& manifest) {
     if (file.bytes != bytes) return file.name + " was changed";
   }
   return "";
-}
-
-std::string shortened(const std::string& value) {
-  constexpr std::size_t kLongest = 60;  // enough to see what it is
-  return value.size() <= kLongest ? value : value.substr(0, kLongest) + "...";
 }
 
 // How the run that a manifest describes differs from the wanted one; empty if it does not.

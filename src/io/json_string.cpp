@@ -1,0 +1,37 @@
+#include "io/json_string.h"
+
+#include <fmt/core.h>
+
+namespace attnscale {
+
+std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += fmt::format("\\u{:04x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string shortened(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0U) == 0x80U) --longest;
+  return std::string(text.substr(0, longest)) + "...";
+}
+
+std::string quote_shortened(std::string_view text) {
+  const std::string shown = shortened(text);
+  return shown == text ? quote(text) : quote(shown.substr(0, shown.size() - 3)) + "...";
+}
+
+}  // namespace attnscale

@@ -1,0 +1,20 @@
+// A text as JSON writes it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace attnscale {
+
+/// The characters in double quotes, escaped as JSON asks; UTF-8 stays as it is.
+std::string quote(std::string_view text);
+
+/// What a message shows of a text of any length: its beginning, cut between characters of UTF-8,
+/// with dots where it was cut.
+std::string shortened(std::string_view text, std::size_t longest = 60);
+
+/// The same in double quotes; the dots follow them.
+std::string quote_shortened(std::string_view text);
+
+}  // namespace attnscale
