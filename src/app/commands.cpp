@@ -93,8 +93,8 @@ Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
     asked = line.asked;
     table.rows.push_back({asked->name, line.entries, value(line.entries_value), value(line.d),
                           line.keys, text(line.sampler), line.queries, value(line.blocks),
-                          value(line.block_queries), value(line.seconds), logits,
-                          config.name, identity});
+                          value(line.block_queries), value(line.seconds), logits, config.name,
+                          identity});
   }
   return table;
 }
@@ -202,13 +202,14 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
   std::string text;
   std::vector<ResultRow> joined;
   for (const std::string& folder : command.folders) {
-    const Results results = read_finished(folder);
+    const std::string place = run_place(folder).string();
+    const Results results = read_finished(place);
     if (command.format == TableFormat::kCsv) {
       joined.insert(joined.end(), results.rows.begin(), results.rows.end());
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    const Manifest manifest = read_manifest(folder).value_or(Manifest{});
+    const Manifest manifest = read_manifest(place).value_or(Manifest{});
     text += report_text(results, manifest.logits, command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;

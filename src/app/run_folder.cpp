@@ -132,6 +132,27 @@ void make_folder(const fs::path& folder) {
                                        error ? error.message() : "a file of that name is there"));
 }
 
+fs::path run_place(const fs::path& folder) {
+  fs::path replacement = folder / kReplacementName;
+  const std::optional<Manifest> manifest = read_manifest(replacement);
+  const bool whole = manifest && manifest->status == kFinishedStatus &&
+                     first_damage(replacement, *manifest).empty();
+  return whole ? replacement : folder;
+}
+
+void put_in_place(const fs::path& folder) {
+  const fs::path replacement = folder / kReplacementName;
+  clear_folder(folder);
+  for (const auto& file : fs::directory_iterator(replacement)) {
+    const fs::path place = folder / file.path().filename();
+    std::error_code no_links;  // as on file systems that have none
+    fs::create_hard_link(file.path(), place, no_links);
+    if (no_links) fs::copy_file(file.path(), place, fs::copy_options::overwrite_existing);
+  }
+  fs::remove(replacement / kManifestName);  // from here on, run_place is the folder
+  fs::remove_all(replacement);
+}
+
 void clear_folder(const fs::path& folder) {
   for (const std::string& name : run_files()) {
     fs::remove(folder / name);

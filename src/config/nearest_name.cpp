@@ -75,8 +75,7 @@ std::string unknown_name(std::string_view what, std::string_view wrong,
                          std::span<const std::string_view> names) {
   const auto nearest = nearest_name(wrong, names);
   const std::string hint = nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ".";
-  return fmt::format("unknown {} \"{}\"{} Allowed: {}", what, shortened(wrong), hint,
-                     join(names));
+  return fmt::format("unknown {} \"{}\"{} Allowed: {}", what, shortened(wrong), hint, join(names));
 }
 
 }  // namespace attnscale
