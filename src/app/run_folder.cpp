@@ -7,7 +7,7 @@
 #include "app/manifest.h"
 #include "app/version.h"
 #include "config/user_error.h"
-#include "io/json_string.h"
+#include "io/json_text.h"
 #include "io/result_tables.h"
 
 namespace attnscale {

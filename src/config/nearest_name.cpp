@@ -6,7 +6,7 @@
 #include <cctype>
 #include <vector>
 
-#include "io/json_string.h"
+#include "io/json_text.h"
 
 namespace attnscale {
 namespace {
