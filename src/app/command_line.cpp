@@ -184,13 +184,13 @@ constexpr std::array kRunOptions{
               "stop after this time and keep what was measured; the same command goes on from there"},
     OptionRow{"progress", "MODE", "show progress on stderr: auto, bar, plain or never (default auto)"},
     OptionRow{"quiet", "", "print no tables and no progress"},
-    OptionRow{"force", "", "replace another run in the folder"},
+    OptionRow{"force", "", "replace another run in the folder, which stays until this one is whole"},
     kHelp};
 constexpr std::array kPlanOptions{
     kSet, kSeed, OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
 constexpr std::array kMergeOptions{
     OptionRow{"quiet", "", "print no tables"},
-    OptionRow{"force", "", "replace another run in OUT_DIR"},
+    OptionRow{"force", "", "replace another run in OUT_DIR, which stays until this one is whole"},
     kHelp};
 constexpr std::array kShowOptions{
     OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs"},

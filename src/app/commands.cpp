@@ -33,7 +33,8 @@ std::string formulas(const Experiment& experiment) {
 
 // A cell of the plan, or an experiment of given numbers.
 struct PlanLine {
-  std::string experiment, entries;
+  const Experiment* asked;
+  std::string entries;
   std::optional<double> entries_value = {};
   std::optional<std::int64_t> d;
   std::int64_t keys;
@@ -41,20 +42,18 @@ struct PlanLine {
   std::int64_t queries;
   std::optional<std::int64_t> blocks = {}, block_queries = {};
   std::optional<double> seconds = {};  // expected
-  std::string formulas;
 };
 
 PlanLine line_of(const Experiment& experiment, const Given& given) {
-  return {.experiment = experiment.name,
+  return {.asked = &experiment,
           .entries = "given",
           .d = size_of(given),
           .keys = most_visible_keys(given),
-          .queries = head_count(given) * query_count(given),
-          .formulas = formulas(experiment)};
+          .queries = head_count(given) * query_count(given)};
 }
 
-PlanLine line_of(const Experiment& experiment, const Cell& cell) {
-  return {experiment.name,
+PlanLine line_of(const Experiment& experiment, const Cell& cell, double seconds) {
+  return {&experiment,
           cell.draw.entries.name,
           cell.draw.entries.value,
           cell.draw.d,
@@ -63,17 +62,18 @@ PlanLine line_of(const Experiment& experiment, const Cell& cell) {
           cell.queries,
           cell.blocks,
           cell.block_queries,
-          expected_seconds(experiment, cell),
-          formulas(experiment)};
+          seconds};
 }
 
 std::vector<PlanLine> plan_lines(const Plan& plan) {
   std::vector<PlanLine> lines;
+  const std::vector<double> seconds = expected_seconds(plan);
+  std::size_t cell = 0;
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
     if (experiment.given) lines.push_back(line_of(experiment, *experiment.given));
-    for (const Cell& cell : plan.cells) {
-      if (cell.experiment == i) lines.push_back(line_of(experiment, cell));
+    for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
+      lines.push_back(line_of(experiment, plan.cells[cell], seconds[cell]));
     }
   }
   return lines;
@@ -86,11 +86,15 @@ Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
                "blocks", "block_queries", "cpu_seconds", "logits", "run", "fingerprint"},
               {}};
   const std::string identity = fingerprint(identity_of(config));
+  const Experiment* asked = nullptr;
+  std::string logits;
   for (const PlanLine& line : lines) {
-    table.rows.push_back({line.experiment, line.entries, value(line.entries_value), value(line.d),
+    if (line.asked != asked) logits = formulas(*line.asked);
+    asked = line.asked;
+    table.rows.push_back({asked->name, line.entries, value(line.entries_value), value(line.d),
                           line.keys, text(line.sampler), line.queries, value(line.blocks),
-                          value(line.block_queries), value(line.seconds), line.formulas,
-                          config.name, identity});
+                          value(line.block_queries), value(line.seconds), logits, config.name,
+                          identity});
   }
   return table;
 }
@@ -110,7 +114,7 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
   for (const PlanLine& line : lines) {
-    screen.rows.push_back({line.experiment, name_with_value(line.entries, line.entries_value),
+    screen.rows.push_back({line.asked->name, name_with_value(line.entries, line.entries_value),
                            whole(line.d), std::to_string(line.keys), line.sampler,
                            std::to_string(line.queries), whole(line.blocks),
                            line.seconds ? rounded_seconds(*line.seconds) : ""});
@@ -187,7 +191,8 @@ std::string plan_text(const PlanCommand& command, std::size_t width,
                       std::vector<std::string>& warnings) {
   const LoadedConfig loaded = load_config(command.config, command.overrides);
   warnings = loaded.warnings;
-  const std::vector<PlanLine> lines = plan_lines(make_plan(loaded.config));
+  const Plan plan = make_plan(loaded.config);
+  const std::vector<PlanLine> lines = plan_lines(plan);
   if (command.format == TableFormat::kCsv) return to_csv(plan_table(loaded.config, lines));
   if (command.format == TableFormat::kJson) return to_json(plan_table(loaded.config, lines));
   return plan_screen(loaded.config, lines, results_folder(loaded.config, command.overrides), width);
@@ -197,13 +202,14 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
   std::string text;
   std::vector<ResultRow> joined;
   for (const std::string& folder : command.folders) {
-    const Results results = read_finished(folder);
+    const std::string place = run_place(folder).string();
+    const Results results = read_finished(place);
     if (command.format == TableFormat::kCsv) {
       joined.insert(joined.end(), results.rows.begin(), results.rows.end());
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    const Manifest manifest = read_manifest(folder).value_or(Manifest{});
+    const Manifest manifest = read_manifest(place).value_or(Manifest{});
     text += report_text(results, manifest.logits, command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;

@@ -10,6 +10,7 @@
 
 #include "app/commands.h"
 #include "app/process.h"
+#include "app/run_folder.h"
 #include "config/user_error.h"
 #include "io/folder_lock.h"
 #include "report/screen_table.h"
@@ -37,7 +38,7 @@ struct Runner {
   }
 
   ExitCode operator()(const VerifyCommand& command) const {
-    const auto [text, code] = verify_folder(command.folder);
+    const auto [text, code] = verify_folder(run_place(command.folder));
     print(text);
     return code;
   }

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -41,41 +42,58 @@ ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<
             << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
             << "; nothing to do\n";
   if (verbosity == Verbosity::kNormal && !shard) {
-    print_report(read_results(folder), read_manifest(folder).value_or(Manifest{}).logits);
+    const fs::path place = run_place(folder);
+    print_report(read_results(place), read_manifest(place).value_or(Manifest{}).logits);
   }
   return code;
 }
 
-using FolderWork = std::function<ExitCode(FolderContents found, RunJournal& journal)>;
+// Where files are written, and what of this run is there.
+struct Workplace {
+  fs::path place;
+  FolderContents found;
+};
 
-// Calls `work` while this process alone may write to the folder, without the files of another run;
-// notes a failure. If the folder already holds the finished run, shows that instead.
+using FolderWork = std::function<ExitCode(Workplace at, RunJournal& journal)>;
+
+// Calls `work` while this process alone may write to the folder; notes a failure. Another run in
+// the folder stays until this one is whole. If the folder already holds the finished run, shows
+// that instead.
 ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
                              const WritingOptions& options, const FolderWork& work) {
   const auto look = [&] {
-    FolderContents contents = inspect_folder(folder, wanted);
-    if (contents.state == FolderState::kOther && options.other_run == OtherRun::kRefuse) {
+    FolderContents contents = inspect_folder(run_place(folder), wanted);
+    if (contents.state != FolderState::kOther) return Workplace{folder, std::move(contents)};
+    if (options.other_run == OtherRun::kRefuse) {
       throw UserError(contents.difference +
                       ". Write elsewhere with --out DIR, or replace it with --force");
     }
-    return contents;
+    const fs::path beside = folder / kReplacementName;
+    return Workplace{beside, inspect_folder(beside, wanted)};
   };
   const auto show = [&](const FolderContents& contents) {
     return show_finished_run(folder, contents.exit_code, wanted.shard, options.verbosity);
   };
-  const FolderContents before = look();
-  if (before.state == FolderState::kFinished) return show(before);
+  const Workplace before = look();
+  const bool is_in_place = run_place(folder) == folder;
+  if (before.found.state == FolderState::kFinished && is_in_place) return show(before.found);
   make_folder(folder);
   const FolderLock lock(folder);
-  FolderContents contents = look();  // now that nobody else can change it
-  if (contents.state == FolderState::kFinished) return show(contents);
-  if (contents.state == FolderState::kOther) {
-    clear_folder(folder);
-    contents = {};
+  if (run_place(folder) != folder) put_in_place(folder);
+  Workplace at = look();  // now that nobody else can change it
+  const fs::path place = at.place;
+  if (at.found.state == FolderState::kFinished) return show(at.found);
+  if (at.found.state == FolderState::kOther) {
+    clear_folder(place);
+    at.found = {};
   }
-  RunJournal journal(folder, wanted, options.arguments, options.threads);
+  make_folder(place);
+  RunJournal journal(place, wanted, options.arguments, options.threads);
   try {
-    return work(std::move(contents), journal);
+    const ExitCode code = work(std::move(at), journal);
+    if (run_place(folder) != folder) put_in_place(folder);
+    if (code != ExitCode::kInterrupted) std::cerr << "wrote " << folder.string() << "\n";
+    return code;
   } catch (...) {
     journal.fail();
     throw;
@@ -94,7 +112,8 @@ LoadedConfig load(const RunCommand& command) {
 }
 
 bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path& folder,
-             const StopRequest& stop, Executor& executor, Ledger& ledger, RunJournal& journal) {
+             const StopRequest& stop, StopGuard& guard, Executor& executor, Ledger& ledger,
+             RunJournal& journal) {
   RunProgress progress(wanted.plan, ledger, command.progress);
   ExecutorOptions options;
   options.threads = command.writing.threads;
@@ -106,40 +125,69 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
   };
   bool is_long = false;
   options.checkpoint = [&] {
+    const auto saving = guard.hold_off();
     is_long = true;
     save_checkpoint(folder, wanted.identity, ledger);
     journal.checkpoint(ledger.queries_done());
   };
   const bool finished = executor.measure(wanted.plan, ledger, options);
   // A shard's checkpoint is its result; that of a long run is kept in case its end is cut short.
-  if (!finished || wanted.shard || is_long) options.checkpoint();
+  if (finished && (wanted.shard || is_long)) options.checkpoint();
   return finished;
 }
 
-ExitCode interrupt(const StopRequest& stop, const Ledger& ledger, RunJournal& journal) {
-  journal.end(ExitCode::kInterrupted, {std::string(kCheckpointName)});
+// The manifest's entry of the checkpoint, alone.
+std::vector<ManifestFile> checkpoint_entry(const fs::path& place) {
+  return file_entries(place, {std::string(kCheckpointName)});
+}
+
+ExitCode interrupt(const WantedRun& wanted, const fs::path& place, const StopRequest& stop,
+                   const Ledger& ledger, RunJournal& journal) {
+  save_checkpoint(place, wanted.identity, ledger);
+  journal.checkpoint(ledger.queries_done());
+  journal.end(ExitCode::kInterrupted, checkpoint_entry(place));
   std::cerr << "stopped by " << stop.reason() << " after " << ledger.queries_done()
             << " queries; the same command goes on from here\n";
   return ExitCode::kInterrupted;
 }
 
-// Writes and reports the results of estimate_run.
-ExitCode finish(const WantedRun& wanted, const fs::path& folder, const FinishedRun& finished,
-                Verbosity verbosity, RunJournal& journal) {
+// Ends the process with what `interrupt` returns.
+[[noreturn]] void end_process(const std::function<ExitCode()>& interrupt) {
+  ExitCode code = ExitCode::kFailed;
+  try {
+    code = interrupt();
+  } catch (const std::exception& error) {
+    std::cerr << "attnscale: " << error.what() << "\n";
+  }
+  std::_Exit(static_cast<int>(code));
+}
+
+ExitCode give_up_before_measuring(const StopRequest& stop) {
+  std::cerr << "stopped by " << stop.reason() << " before anything was measured\n";
+  return ExitCode::kInterrupted;
+}
+
+// Writes the result files of estimate_run.
+std::vector<ManifestFile> write_results(const WantedRun& wanted, const fs::path& place,
+                                        const FinishedRun& finished) {
+  return file_entries(place, write_run(place, wanted.plan.config, finished.results));
+}
+
+// Notes and reports what was written.
+ExitCode finish(const WantedRun& wanted, const fs::path& place, const FinishedRun& finished,
+                std::vector<ManifestFile> files, Verbosity verbosity, RunJournal& journal) {
   for (const std::string& warning : finished.warnings) warn(warning, journal);
-  journal.end(finished.exit_code, write_run(folder, wanted.plan.config, finished.results));
-  fs::remove(folder / kCheckpointName);
+  journal.end(finished.exit_code, std::move(files));
+  fs::remove(place / kCheckpointName);
   if (verbosity == Verbosity::kNormal) {
     print_report(finished.results, formula_lines(wanted.plan.config));
   }
-  std::cerr << "wrote " << folder.string() << "\n";
   return finished.exit_code;
 }
 
-ExitCode finish_shard(const WantedRun& wanted, const fs::path& folder, RunJournal& journal) {
-  journal.end(ExitCode::kDone, {std::string(kCheckpointName)});
-  std::cerr << "wrote " << folder.string() << ", " << part_name(wanted.shard)
-            << "; join all shards with attnscale merge\n";
+ExitCode finish_shard(const WantedRun& wanted, const fs::path& place, RunJournal& journal) {
+  journal.end(ExitCode::kDone, checkpoint_entry(place));
+  std::cerr << part_name(wanted.shard) << " is done; join all shards with attnscale merge\n";
   return ExitCode::kDone;
 }
 
@@ -168,12 +216,15 @@ MergedRun merged_run(const std::vector<fs::path>& shards) {
 
 ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   const StopRequest stop(command.time_limit);
+  std::optional<StopGuard> early;
+  early.emplace(stop, [&] { end_process([&] { return give_up_before_measuring(stop); }); });
   const LoadedConfig loaded = load(command);
   const Plan plan = make_plan(loaded.config);
   const WantedRun wanted{plan, identity_of(loaded.config), command.shard};
   const fs::path folder = command.out.value_or(
       results_folder(loaded.config, command.overrides, command.shard).string());
-  const auto work = [&](FolderContents found, RunJournal& journal) {
+  const auto work = [&](Workplace at, RunJournal& journal) {
+    auto& [place, found] = at;
     for (const std::string& warning : loaded.warnings) warn(warning, journal);
     if (!found.warning.empty()) warn(found.warning, journal);
     std::vector<CellLedger> measured;
@@ -182,15 +233,23 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     if (const auto queries = ledger.queries_done()) {
       std::cerr << "going on after " << queries << " queries\n";
     }
-    if (!measure(wanted, command, folder, stop, executor, ledger, journal)) {
-      return interrupt(stop, ledger, journal);
+    const auto interrupted = [&] { return interrupt(wanted, at.place, stop, ledger, journal); };
+    early.reset();
+    StopGuard guard(stop, [&] { end_process(interrupted); });
+    if (measure(wanted, command, place, stop, guard, executor, ledger, journal)) {
+      if (wanted.shard) {
+        guard.dismiss();
+        return finish_shard(wanted, place, journal);
+      }
+      if (const auto finished = estimate_run(plan, ledger, stop.signal())) {
+        std::vector<ManifestFile> files = write_results(wanted, place, *finished);
+        guard.dismiss();
+        return finish(wanted, place, *finished, std::move(files), command.writing.verbosity,
+                      journal);
+      }
     }
-    if (wanted.shard) return finish_shard(wanted, folder, journal);
-    if (const auto finished = estimate_run(plan, ledger, stop.signal())) {
-      return finish(wanted, folder, *finished, command.writing.verbosity, journal);
-    }
-    save_checkpoint(folder, wanted.identity, ledger);
-    return interrupt(stop, ledger, journal);
+    guard.dismiss();
+    return interrupted();
   };
   return with_claimed_folder(folder, wanted, command.writing, work);
 }
@@ -201,10 +260,11 @@ ExitCode merge_experiment(const MergeCommand& command) {
   refuse_to_write_into_a_shard(folder, shards);
   MergedRun merged = merged_run(shards);
   const WantedRun wanted{merged.plan, merged.identity, std::nullopt};
-  const auto work = [&](const FolderContents&, RunJournal& journal) {
+  const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
     const auto finished = estimate_run(merged.plan, ledger);
-    return finish(wanted, folder, *finished, command.writing.verbosity, journal);
+    return finish(wanted, at.place, *finished, write_results(wanted, at.place, *finished),
+                  command.writing.verbosity, journal);
   };
   return with_claimed_folder(folder, wanted, command.writing, work);
 }

@@ -7,6 +7,7 @@
 #include "app/manifest.h"
 #include "app/version.h"
 #include "config/user_error.h"
+#include "io/json_text.h"
 #include "io/result_tables.h"
 
 namespace attnscale {
@@ -32,11 +33,6 @@ std::string first_damage(const fs::path& folder, const Manifest& manifest) {
     if (file.bytes != bytes) return file.name + " was changed";
   }
   return "";
-}
-
-std::string shortened(const std::string& value) {
-  constexpr std::size_t kLongest = 60;  // enough to see what it is
-  return value.size() <= kLongest ? value : value.substr(0, kLongest) + "...";
 }
 
 // How the run that a manifest describes differs from the wanted one; empty if it does not.
@@ -134,6 +130,27 @@ void make_folder(const fs::path& folder) {
   throw std::runtime_error(fmt::format("cannot make the folder {}: {}; choose another with --out",
                                        folder.string(),
                                        error ? error.message() : "a file of that name is there"));
+}
+
+fs::path run_place(const fs::path& folder) {
+  fs::path replacement = folder / kReplacementName;
+  const std::optional<Manifest> manifest = read_manifest(replacement);
+  const bool whole = manifest && manifest->status == kFinishedStatus &&
+                     first_damage(replacement, *manifest).empty();
+  return whole ? replacement : folder;
+}
+
+void put_in_place(const fs::path& folder) {
+  const fs::path replacement = folder / kReplacementName;
+  clear_folder(folder);
+  for (const auto& file : fs::directory_iterator(replacement)) {
+    const fs::path place = folder / file.path().filename();
+    std::error_code no_links;  // as on file systems that have none
+    fs::create_hard_link(file.path(), place, no_links);
+    if (no_links) fs::copy_file(file.path(), place, fs::copy_options::overwrite_existing);
+  }
+  fs::remove(replacement / kManifestName);  // from here on, run_place is the folder
+  fs::remove_all(replacement);
 }
 
 void clear_folder(const fs::path& folder) {

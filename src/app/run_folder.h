@@ -52,6 +52,17 @@ struct FolderContents {
 /// lengths only; `attnscale verify` reads them. Throws DamagedCheckpoint.
 FolderContents inspect_folder(const std::filesystem::path& folder, const WantedRun& wanted);
 
+/// Where a run that replaces another is written until it is whole, in the folder of the other.
+inline constexpr std::string_view kReplacementName = "replacement";
+
+/// Where the files of the run in `folder` are: there, or in its replacement if that is whole and
+/// was not put into its place, as after a kill.
+std::filesystem::path run_place(const std::filesystem::path& folder);
+
+/// Puts the replacement in the place of the run in `folder`. At every moment one of them is whole,
+/// and run_place leads to it.
+void put_in_place(const std::filesystem::path& folder);
+
 /// Makes `folder` and its parents if they are absent. Throws std::runtime_error, with the reason
 /// and a way out, if it cannot.
 void make_folder(const std::filesystem::path& folder);

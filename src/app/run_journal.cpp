@@ -62,6 +62,13 @@ std::string_view status_of(ExitCode code) {
 
 }  // namespace
 
+std::vector<ManifestFile> file_entries(const std::filesystem::path& folder,
+                                       const std::vector<std::string>& names) {
+  std::vector<ManifestFile> entries;
+  for (const std::string& name : names) entries.push_back(file_entry(folder, name));
+  return entries;
+}
+
 RunJournal::RunJournal(std::filesystem::path folder, const WantedRun& wanted,
                        std::vector<std::string> arguments, int threads)
     : folder_(std::move(folder)),
@@ -101,15 +108,14 @@ void RunJournal::cell_done(const Plan& plan, std::size_t cell) {
                        {"keys", done.draw.keys}});
 }
 
-void RunJournal::end(ExitCode code, const std::vector<std::string>& files) {
+void RunJournal::end(ExitCode code, std::vector<ManifestFile> files) {
   const Clock::time_point now = Clock::now();
   manifest_.status = status_of(code);
   manifest_.exit_code = static_cast<int>(code);
   manifest_.ended = timestamp(now);
   manifest_.seconds = std::chrono::duration<double>(now - started_).count();
   append("finish", {{"status", manifest_.status}, {"exit_code", manifest_.exit_code}});
-  manifest_.files.clear();
-  for (const std::string& name : files) manifest_.files.push_back(file_entry(folder_, name));
+  manifest_.files = std::move(files);
   write_atomically(folder_ / kManifestName, to_json_text(manifest_));
   ended_ = true;
 }

@@ -14,6 +14,10 @@
 
 namespace attnscale {
 
+/// The manifest's entries of these files of `folder`.
+std::vector<ManifestFile> file_entries(const std::filesystem::path& folder,
+                                       const std::vector<std::string>& names);
+
 /// Appends to FOLDER/events.jsonl, one JSON object a line, and writes FOLDER/manifest.json.
 /// Everything may throw std::system_error that names the file.
 class RunJournal {
@@ -26,8 +30,8 @@ class RunJournal {
   void warning(const std::string& message);
   void cell_done(const Plan& plan, std::size_t cell);
 
-  /// Notes the end and writes the manifest, with the hashes of `files`, which are in the folder.
-  void end(ExitCode code, const std::vector<std::string>& files);
+  /// Notes the end and writes the manifest.
+  void end(ExitCode code, std::vector<ManifestFile> files);
 
   /// After a failure: notes a failed end if it can, unless the run had ended before, as when only
   /// its tables could not be printed. Throws nothing.

@@ -21,10 +21,10 @@ class RunProgress {
       : progress_(resolve_progress_form(form, STDERR_FILENO),
                   colour_is_welcome(STDERR_FILENO) ? Colour::kGreen : Colour::kNone,
                   stderr_surroundings()) {
+    const std::vector<double> seconds = expected_seconds(plan);
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
       const Cell& cell = plan.cells[i];
-      const double seconds = expected_seconds(plan.experiment_of(cell), cell);
-      const double per_query = seconds / static_cast<double>(cell.queries);
+      const double per_query = seconds[i] / static_cast<double>(cell.queries);
       const BlockSet missing = ledger.missing(i);
       std::int64_t all = cell.queries;
       std::int64_t done = all - std::min(all, missing.size() * cell.block_queries);

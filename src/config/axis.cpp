@@ -132,9 +132,10 @@ NumberAxis read_axis(const JsonValue& value, const Field& field) {
   }
   if (value.items.size() > kMostValues) refuse_too_many(value);
   NumberAxis axis{{}, true};
+  std::unordered_set<double> seen;
   for (const JsonValue& item : value.items) {
     const double number = read_number(item, field);
-    if (std::ranges::find(axis.values, number) != axis.values.end()) {
+    if (!seen.insert(number).second) {
       refuse(item,
              fmt::format("found {} a second time; each value may appear once", describe(item)));
     }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "config/schema.h"
@@ -57,6 +58,21 @@ void refuse_repeated_name(const JsonValue& value, const std::vector<Named>& earl
     if (other.name == name) refuse_second(value, noun, name);
   }
 }
+
+/// The names in a list, to be found in constant time.
+class UsedNames {
+ public:
+  explicit UsedNames(std::string_view noun) : noun_(noun) {}
+
+  /// Throws UserError if the name was added before.
+  void add(const JsonValue& value, const std::string& name) {
+    if (!names_.insert(name).second) refuse_second(value, noun_, name);
+  }
+
+ private:
+  std::string_view noun_;
+  std::unordered_set<std::string> names_;
+};
 
 /// Neighbours of one name and a value each, which one object of a list stands for: what its numbers
 /// are written as, of which at most one is swept.

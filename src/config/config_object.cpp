@@ -22,6 +22,7 @@ static_assert(static_cast<std::size_t>(ReferenceMode::kOff) == 1);
 struct ConfigDraft : Config {
   const SamplerRow* sampler = &sampler_table().front();
   std::vector<std::string> warnings;
+  FileLines lines;
 };
 
 using ConfigRow = Row<ConfigDraft, const Config>;
@@ -32,11 +33,12 @@ void read_schema_path(const JsonValue& value, const Field&, ConfigDraft&) {
 
 void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) {
   expect_list(value, "experiments, such as [{\"d\": [4, 64], \"keys\": 8}]");
+  UsedNames names("experiment");
   for (const JsonValue& item : value.items) {
     Experiment experiment =
         read_experiment(item, draft.experiments.size(), *draft.sampler, draft.warnings);
-    refuse_repeated_name(said_or_whole(item, "name"), draft.experiments, experiment.name,
-                         "experiment");
+    names.add(said_or_whole(item, "name"), experiment.name);
+    add_lines(item, experiment, draft.lines);
     draft.experiments.push_back(std::move(experiment));
   }
 }

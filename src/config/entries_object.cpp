@@ -164,7 +164,6 @@ void read_object_into(const JsonValue& value, std::vector<Entries>& all) {
   std::string name(queries.row->name);
   if (!one_law) name.append("_").append(keys.row->name);
   name = read.name.value_or(name);
-  refuse_repeated_name(value, all, name, "law");
 
   // Alignment, aligned keys, then the laws' numbers; one of all may be swept.
   const bool counts_aligned = !read.aligned_keys.values.empty();
@@ -184,7 +183,6 @@ void read_one_into(const JsonValue& value, const Field& field, std::vector<Entri
   if (value.kind == JsonKind::kObject) return read_object_into(value, all);
   const Law law{read_law_name(value, field), {}, 0, 1};
   const std::string name(law.row->name);
-  refuse_repeated_name(value, all, name, "law");
   all.push_back({name, std::nullopt, law, law, 0, std::nullopt});
 }
 
@@ -270,7 +268,11 @@ FieldBounds limits_of_samplers(std::int64_t SamplerRow::*limit) {
 void read_into(const JsonValue& value, const Field& field, std::vector<Entries>& entries) {
   if (value.kind != JsonKind::kArray) return read_one_into(value, field, entries);
   expect_list(value, "laws, such as [\"normal\"]");
-  for (const JsonValue& item : value.items) read_one_into(item, field, entries);
+  UsedNames names("law");
+  for (const JsonValue& item : value.items) {
+    read_one_into(item, field, entries);
+    names.add(item, entries.back().name);
+  }
 }
 
 std::string json_text(const Field&, const std::vector<Entries>& entries) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "config/json_tokens.h"
 
@@ -51,11 +52,11 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     JsonValue& object = *open_.back();
     const JsonPlace place = take_place();
-    const auto first = std::ranges::find(object.members, name, &JsonMember::name);
-    if (first != object.members.end()) {
+    const auto [first, is_new] = lines_of_names_.back().try_emplace(name, place.line);
+    if (!is_new) {
       refuse(place, child_pointer(object.pointer, name),
              fmt::format("duplicate key {}, which line {} has already; keep one of them",
-                         quote(name), first->place.line));
+                         quote_shortened(name), first->second));
     }
     object.members.push_back({name, place, {}});
     expectation_ = JsonExpectation::kColon;
@@ -146,6 +147,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
       fail("more than " + std::to_string(kMaxDepth) + " lists and objects inside one another");
     }
     open_.push_back(&add(kind));
+    lines_of_names_.emplace_back();
     expectation_ =
         kind == JsonKind::kObject ? JsonExpectation::kNameOrEnd : JsonExpectation::kValueOrEnd;
     return true;
@@ -154,6 +156,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool close() {
     take_place();
     open_.pop_back();
+    lines_of_names_.pop_back();
     expect_after_value();
     return true;
   }
@@ -169,8 +172,20 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::string_view token_;
   JsonValue root_;
   std::vector<JsonValue*> open_;  // an open container is the last of its parent, so it stays put
+  std::vector<std::unordered_map<std::string, std::size_t>> lines_of_names_;  // of each of open_
   JsonExpectation expectation_ = JsonExpectation::kValue;
 };
+
+}  // namespace
+
+namespace {
+
+std::string message_at(const JsonPlace& place, const std::string& pointer,
+                       const std::string& message) {
+  constexpr std::size_t kLongestPointer = 400;  // three names of the longest and what is between
+  return fmt::format("{}: {}{}{}", to_text(place), shortened(pointer, kLongestPointer),
+                     pointer.empty() ? "" : ": ", message);
+}
 
 }  // namespace
 
@@ -221,20 +236,15 @@ void move_to(JsonValue& value, const JsonPlace& place, const std::string& pointe
 }
 
 std::string describe(const JsonValue& value) {
-  constexpr std::size_t kLongest = 60;
   switch (value.kind) {
     case JsonKind::kNull:
       return "null";
     case JsonKind::kBoolean:
       return value.boolean ? "true" : "false";
     case JsonKind::kNumber:
-      return value.text;
-    case JsonKind::kString: {
-      if (value.text.size() <= kLongest) return quote(value.text);
-      std::size_t end = kLongest;  // not inside a character of several bytes
-      while (end > 0 && (static_cast<unsigned char>(value.text[end]) & 0xC0U) == 0x80U) --end;
-      return quote(value.text.substr(0, end)) + "...";
-    }
+      return shortened(value.text);
+    case JsonKind::kString:
+      return quote_shortened(value.text);
     case JsonKind::kArray:
       return value.items.empty() ? "an empty list" : "a list";
     case JsonKind::kObject:
@@ -248,11 +258,11 @@ std::string in_lines(std::string_view json) {
 }
 
 std::string warning_at(const JsonValue& value, const std::string& message) {
-  return to_text(value.place) + ": " + value.pointer + ": " + message;
+  return message_at(value.place, value.pointer, message);
 }
 
 void refuse(const JsonPlace& place, const std::string& pointer, const std::string& message) {
-  throw UserError(to_text(place) + ": " + (pointer.empty() ? "" : pointer + ": ") + message);
+  throw UserError(message_at(place, pointer, message));
 }
 
 void refuse(const JsonValue& value, const std::string& message) {

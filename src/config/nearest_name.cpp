@@ -6,6 +6,8 @@
 #include <cctype>
 #include <vector>
 
+#include "io/json_text.h"
+
 namespace attnscale {
 namespace {
 
@@ -73,7 +75,7 @@ std::string unknown_name(std::string_view what, std::string_view wrong,
                          std::span<const std::string_view> names) {
   const auto nearest = nearest_name(wrong, names);
   const std::string hint = nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ".";
-  return fmt::format("unknown {} \"{}\"{} Allowed: {}", what, wrong, hint, join(names));
+  return fmt::format("unknown {} \"{}\"{} Allowed: {}", what, shortened(wrong), hint, join(names));
 }
 
 }  // namespace attnscale

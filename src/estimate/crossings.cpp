@@ -10,6 +10,7 @@ namespace attnscale {
 namespace {
 
 constexpr std::array kLevels{0.5, 0.9, 0.99};
+static_assert(kMostCrossings == 2 * kLevels.size());
 
 struct Point {
   double d;

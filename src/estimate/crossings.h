@@ -2,6 +2,7 @@
 // reach a level, between the sizes that were measured; and from theory, where they exactly do.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "estimate/reference.h"
@@ -9,6 +10,9 @@
 #include "experiment/result_row.h"
 
 namespace attnscale {
+
+/// Lines of one law, number of keys and scaling: mean and median, at three levels.
+inline constexpr std::size_t kMostCrossings = 6;
 
 /// For each cell family (experiment, entries, keys, scaling) whose rows measure the top weight at
 /// two sizes or more: the d at which its mean and its median reach 0.5, 0.9 and 0.99, by a straight

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 
 namespace attnscale {
 namespace {
@@ -58,6 +59,30 @@ std::string_view StopRequest::reason() const {
   if (caught != kSignals.end()) return caught->name;
   if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return "the time limit";
   return {};
+}
+
+StopGuard::StopGuard(const StopRequest& request, std::function<void()> end)
+    : request_(request),
+      end_(std::move(end)),
+      thread_([this](const std::stop_token& over) { watch(over); }) {}
+
+void StopGuard::dismiss() {
+  const std::lock_guard lock(busy_);
+  dismissed_ = true;
+}
+
+void StopGuard::watch(const std::stop_token& over) {
+  constexpr std::chrono::milliseconds kTick{50};
+  constexpr int kPatience = 10;
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock waiting(mutex);
+  int ticks = 0;
+  while (!wake.wait_for(waiting, over, kTick, [&] { return over.stop_requested(); })) {
+    if (request_.reason().empty() || ++ticks < kPatience) continue;
+    const std::unique_lock free(busy_, std::try_to_lock);
+    if (free && !dismissed_ && !over.stop_requested()) end_();
+  }
 }
 
 }  // namespace attnscale

@@ -5,8 +5,11 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "experiment/measure_block.h"
 
@@ -31,6 +34,32 @@ class StopRequest {
  private:
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   std::array<struct sigaction, 3> earlier_actions_{};
+};
+
+/// Ends the process where a stop finds nobody who asks for it: while a config is read from a pipe
+/// that nobody closes, a plan is made, exact values are taken, or files are written.
+class StopGuard {
+ public:
+  /// If the request is half a second old and this still exists, calls `end`, which keeps what can
+  /// be kept and must not return, from a thread of its own.
+  StopGuard(const StopRequest& request, std::function<void()> end);
+  StopGuard(const StopGuard&) = delete;
+  StopGuard& operator=(const StopGuard&) = delete;
+
+  /// While this lock is held, `end` is not called.
+  std::unique_lock<std::mutex> hold_off() { return std::unique_lock(busy_); }
+
+  /// After this, `end` is never called.
+  void dismiss();
+
+ private:
+  void watch(const std::stop_token& over);
+
+  const StopRequest& request_;
+  std::function<void()> end_;
+  std::mutex busy_;
+  bool dismissed_ = false;
+  std::jthread thread_;
 };
 
 }  // namespace attnscale

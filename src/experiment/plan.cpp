@@ -10,13 +10,16 @@ std::uint64_t cell_identity(const Draw& draw, const SamplerRow& sampler) {
                    ";keys=" + std::to_string(draw.keys) + ";sampler=" + std::string(sampler.name));
 }
 
+NormRequest norms_for(const Experiment& asked) {
+  const bool needs_them = std::ranges::any_of(
+      asked.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+  return needs_them ? NormRequest::kSquaredNorms : NormRequest::kNone;
+}
+
 Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw) {
   Cell cell;
   cell.experiment = experiment;
   cell.draw = draw;
-  const bool needs_them = std::ranges::any_of(
-      asked.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
-  if (needs_them) cell.draw.norms = NormRequest::kSquaredNorms;
   cell.queries = asked.queries;
   cell.identity = cell_identity(draw, *asked.sampler);
   cell.block_queries = block_queries(draw.keys, asked.sampler->draws_entries ? draw.d : 1);
@@ -24,7 +27,7 @@ Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw
   return cell;
 }
 
-// Rough seconds from a score to its share in the metrics.
+// Rough seconds from a logit to its share in the metrics.
 double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) {
   constexpr double kScaleAndSum = 4e-9;
   constexpr double kNormalise = 8e-9;
@@ -42,6 +45,30 @@ double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) 
   return seconds;
 }
 
+// The same from a score, under all scalings.
+double seconds_per_score(const Experiment& experiment) {
+  double seconds = 0;
+  for (const Scaling& scaling : experiment.scalings) {
+    seconds += seconds_per_logit(experiment, scaling.rule);
+  }
+  return seconds;
+}
+
+double seconds_of(const Experiment& experiment, const Cell& cell, double per_score) {
+  constexpr double kPerMetric = 20e-9;
+  constexpr double kPerNorm = 10e-9;  // a chi-squared, where no entry is drawn
+  const auto queries = static_cast<double>(cell.queries);
+  const double scores = queries * static_cast<double>(cell.draw.keys);
+  const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
+  const bool draws_entries = experiment.sampler->draws_entries;
+  const double drawn = draws_entries ? entries : scores;
+  const bool draws_norms = !draws_entries && cell.draw.norms == NormRequest::kSquaredNorms;
+  const auto scalings = static_cast<double>(experiment.scalings.size());
+  const auto metrics = static_cast<double>(experiment.metrics.size());
+  return drawn * experiment.sampler->nanoseconds * 1e-9 + (draws_norms ? scores * kPerNorm : 0) +
+         scores * per_score + scalings * queries * metrics * kPerMetric;
+}
+
 }  // namespace
 
 std::int64_t Cell::queries_in(std::int64_t block) const {
@@ -57,23 +84,16 @@ std::int64_t block_queries(std::int64_t keys, std::int64_t work_per_score) {
   return queries;
 }
 
-double expected_seconds(const Experiment& experiment, const Cell& cell) {
-  constexpr double kPerMetric = 20e-9;
-  constexpr double kPerNorm = 10e-9;  // a chi-squared, where no entry is drawn
-  const auto queries = static_cast<double>(cell.queries);
-  const double scores = queries * static_cast<double>(cell.draw.keys);
-  const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
-  const bool draws_entries = experiment.sampler->draws_entries;
-  const double drawn = draws_entries ? entries : scores;
-  const bool draws_norms = !draws_entries && cell.draw.norms == NormRequest::kSquaredNorms;
-  const auto scalings = static_cast<double>(experiment.scalings.size());
-  const auto metrics = static_cast<double>(experiment.metrics.size());
-  double weighing = 0;
-  for (const Scaling& scaling : experiment.scalings) {
-    weighing += scores * seconds_per_logit(experiment, scaling.rule);
+std::vector<double> expected_seconds(const Plan& plan) {
+  std::vector<double> seconds;
+  double per_score = 0;
+  for (const Cell& cell : plan.cells) {
+    const Experiment& experiment = plan.experiment_of(cell);
+    const bool is_first = &cell == &plan.cells.front() || (&cell)[-1].experiment != cell.experiment;
+    if (is_first) per_score = seconds_per_score(experiment);
+    seconds.push_back(seconds_of(experiment, cell, per_score));
   }
-  return drawn * experiment.sampler->nanoseconds * 1e-9 + (draws_norms ? scores * kPerNorm : 0) +
-         weighing + scalings * queries * metrics * kPerMetric;
+  return seconds;
 }
 
 ResultKey key_of(const Plan& plan, const Cell& cell, const Scaling& scaling) {
@@ -93,10 +113,11 @@ Plan make_plan(const Config& config) {
   for (std::size_t i = 0; i < config.experiments.size(); ++i) {
     const Experiment& experiment = config.experiments[i];
     if (experiment.given) continue;
+    const NormRequest norms = norms_for(experiment);
     for (const Entries& entries : experiment.entries) {
       for (const std::int64_t d : experiment.d) {
         for (const std::int64_t keys : experiment.keys) {
-          plan.cells.push_back(make_cell(i, experiment, {entries, d, keys}));
+          plan.cells.push_back(make_cell(i, experiment, {entries, d, keys, norms}));
         }
       }
     }

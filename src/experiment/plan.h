@@ -34,9 +34,9 @@ struct Plan {
 
 Plan make_plan(const Config& config);
 
-/// Rough processor seconds that a cell takes: drawing, and scaling, weighing and measuring under
+/// Rough processor seconds that each cell takes: drawing, and scaling, weighing and measuring under
 /// every scaling.
-double expected_seconds(const Experiment& experiment, const Cell& cell);
+std::vector<double> expected_seconds(const Plan& plan);
 
 /// The first columns of a line of results about a cell and scaling.
 ResultKey key_of(const Plan& plan, const Cell& cell, const Scaling& scaling);

@@ -40,4 +40,15 @@ nlohmann::json parse_json(std::string_view text) {
   }
 }
 
+std::string shortened(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0U) == 0x80U) --longest;
+  return std::string(text.substr(0, longest)) + "...";
+}
+
+std::string quote_shortened(std::string_view text) {
+  const std::string shown = shortened(text);
+  return shown == text ? quote(text) : quote(shown.substr(0, shown.size() - 3)) + "...";
+}
+
 }  // namespace attnscale

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,12 @@ std::string quote(std::string_view text);
 /// The value that `text` spells. Throws std::runtime_error if it is not JSON, or nested deeper than
 /// anything the program writes: what walks a value calls itself once for each level.
 nlohmann::json parse_json(std::string_view text);
+
+/// What a message shows of a text of any length: its beginning, cut between characters of UTF-8,
+/// with dots where it was cut.
+std::string shortened(std::string_view text, std::size_t longest = 60);
+
+/// The same in double quotes; the dots follow them.
+std::string quote_shortened(std::string_view text);
 
 }  // namespace attnscale

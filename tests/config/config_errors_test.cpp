@@ -242,5 +242,29 @@ TEST(ConfigErrors, AreFoundQuicklyInALargeConfig) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
+// Cells x scalings x metrics, of one experiment or of all; two sizes have three times as many
+// crossings as top weights.
+TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
+  const auto swept = [](const std::string& d, const std::string& keys, const std::string& scalings,
+                        const std::string& metrics) {
+    const auto range = [](int from, const std::string& to) {
+      return "{\"from\": " + std::to_string(from) + ", \"to\": " + to + ", \"step\": 1}";
+    };
+    return "{\"d\": " + range(1, d) + ", \"keys\": " + range(1, keys) +
+           ", \"scalings\": [{\"name\": \"m\", \"multiplier\": " + range(1, scalings) +
+           "}], \"metrics\": [" + metrics + "]}";
+  };
+  const std::string most = swept("1000", "10", "1000", "\"logit_mean\"");
+  EXPECT_EQ(message_of(experiment(most)), "accepted");
+  EXPECT_THAT(message_of(experiment(swept("10000", "100", "10000", "\"logit_mean\""))),
+              HasSubstr("summary.csv would have 10000000000 lines; at most 10000000"));
+  EXPECT_THAT(message_of(experiment(swept("1000", "10", "1000", "\"logit_mean\", \"logit_sd\""))),
+              HasSubstr("summary.csv would have 20000000 lines"));
+  EXPECT_THAT(message_of(experiment(most + ", {\"d\": 1, \"metrics\": [\"logit_mean\"]}")),
+              HasSubstr("/experiments/1: with this experiment summary.csv would have 10000003"));
+  EXPECT_THAT(message_of(experiment(swept("2", "1000", "4000", "\"top_weight\""))),
+              HasSubstr("crossings.csv would have 24000000 lines"));
+}
+
 }  // namespace
 }  // namespace attnscale

@@ -1,5 +1,6 @@
 #include "config/json_document.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace attnscale {
@@ -55,6 +56,27 @@ TEST(JsonDocument, CutsLongTextsBetweenCharacters) {
   value.kind = JsonKind::kString;
   value.text = text;
   EXPECT_EQ(describe(value), quote(text.substr(0, 59)) + "...");
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    read_json(text, {"f"});
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(JsonDocument, CutsLongKeysInMessages) {
+  const std::string key(100'000, 'k');
+  const std::string message = message_of("{\"" + key + "\": 1, \"" + key + "\": 2}");
+  EXPECT_THAT(message, ::testing::HasSubstr("duplicate key \"kkk"));
+  EXPECT_LT(message.size(), 1000U);
+}
+
+TEST(JsonDocument, FindsTheFirstOfADuplicateKeyInEachObject) {
+  EXPECT_EQ(message_of("{\"a\": {\"b\": 1},\n\"b\": {\"a\": 1},\n\"a\": 2}"),
+            "f:3:1: /a: duplicate key \"a\", which line 1 has already; keep one of them");
 }
 
 }  // namespace

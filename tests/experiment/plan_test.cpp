@@ -137,7 +137,7 @@ TEST(Plan, FirstQueriesOfALongerRunAreThoseOfAShorterOne) {
 
 TEST(ExpectedSeconds, GrowWithTheWork) {
   const auto seconds = [](const Experiment& experiment) {
-    return expected_seconds(experiment, only_cell(experiment));
+    return expected_seconds(plan_of(experiment)).front();
   };
   const double small = seconds(drawn_experiment("boost", 16, 8, 1000));
   EXPECT_GT(small, 0);
