@@ -67,6 +67,18 @@ TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
             "keys\n");
 }
 
+TEST(Report, SaysWhyADrawnNumberHasNoErrorBar) {
+  Results run;
+  run.rows = {spread_row(64, "none", 8, 1)};
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
+  run.rows[0].std_error.reset();
+  run.rows[0].key.entries = "student_t";
+  EXPECT_THAT(text_of(run),
+              HasSubstr("\n  no error bar for logit_sd: student_t has too few moments\n"));
+  run.rows[0].key.entries = "given";
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
+}
+
 TEST(Report, HasOneTablePerNumberOfKeysAndPutsKeysDownWhereThereIsOneSize) {
   Results run;
   for (const std::int64_t keys : {2, 1024}) {
