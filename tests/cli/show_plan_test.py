@@ -36,8 +36,8 @@ class ShowTest(CommandLineTest):
     def test_answers_the_four_questions_of_the_lesson(self):
         answers = self.answer.stdout.split("Answers\n")[1].splitlines()
         for line, start in zip(answers, ("1 raw spread ", "2 unscaled, one key gets more than 0.9",
-                                          "3 p(1-p) of a typical query at d = 1024",
-                                          "4 divided by d at d = 1024"), strict=True):
+                                         "3 p(1-p) of a typical query at d = 1024",
+                                         "4 divided by d at d = 1024"), strict=True):
             self.assertTrue(line.startswith(start), line)
         self.assertIn("against sqrt(d) 2 4 8 16 32", answers[0])
         self.assertIn("1/8 = 0.125", answers[3])
@@ -131,7 +131,8 @@ class PlanTest(CommandLineTest):
         self.assertEqual(len([line for line in text.splitlines()
                               if line.startswith(("  spread  ", "  softmax  "))]), 10)
         self.assertIn("div_d = q.k / d", text)
-        self.assertRegex(text, r"A run would take about [\d.]+ processor seconds\. Nothing was run\.")
+        self.assertRegex(text,
+                         r"A run would take about [\d.]+ processor seconds\. Nothing was run\.")
 
     def test_swept_numbers_are_shown_as_a_person_writes_them(self):
         # 3 * 0.05 is 0.15000000000000002 in binary; files keep it.
