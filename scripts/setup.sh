@@ -129,8 +129,12 @@ build() {
   else
     quietly cmake "${fresh[@]}" -B build -DATTNSCALE_BUILD_TESTS=OFF "$@"
   fi
-  [[ -x build/attnscale ]] ||
-    printf 'setup.sh: building, which takes minutes the first time; see build/setup.log\n' >&2
+  local what=building program=build/attnscale
+  if [[ ${names[0]} == all ]]; then
+    what+=' the tests' program=build/tests/attnscale_tests
+  fi
+  [[ -x $program ]] ||
+    printf 'setup.sh: %s, which takes minutes the first time; see build/setup.log\n' "$what" >&2
   quietly cmake --build build --parallel "$(nproc)" --target "${names[@]}"
 }
 

@@ -21,13 +21,15 @@ or not_run. A text that a spreadsheet would compute, such as =1+1, gets a ' befo
 
 A folder is named after the run and its fingerprint, which covers all settings and
 the contents of the given files: combinations that measure the same are run once.
-The same sweep can be started again after a crash: finished runs are skipped,
-unfinished ones go on. To see all results as one table:
+The same sweep can be started again after a crash, and with more values: finished
+runs are skipped, unfinished ones go on. Another sweep needs another DIR. To see all
+results as one table:
 
   attnscale show DIR/*/ --format csv
 
 Needs GNU parallel. Exit code: 0; 1 if a run failed or could not be started; 2 for a
-wrong command, or if another sweep is using DIR; 4 if a run was interrupted; 3 if a
+wrong command, if no combination can be run, or if DIR holds or is used by another
+sweep; in these cases runs.csv is left as it was; 4 if a run was interrupted; 3 if a
 run missed its precision. ATTNSCALE names the program, if it is not build/attnscale.
 END
 }
@@ -126,11 +128,26 @@ prepare() {
   local fingerprint=${BASH_REMATCH[2]} folder
   folder=$sweep_out/${BASH_REMATCH[1]}-${fingerprint:0:8}
   fingerprints+=("$fingerprint") folders+=("$folder") refusals+=('')
+  printf '%s\n' "${settings[*]@Q}" >> "$sweep_work/combinations.new"
   if [[ -v is_listed[$fingerprint] ]]; then return; fi
   is_listed[$fingerprint]=1
   rm -f "$sweep_work/$fingerprint."*
   printf '%s\0' "${settings[@]}" --out "$folder" > "$sweep_work/$fingerprint.settings"
   echo "$fingerprint" >> "$sweep_work/list"
+}
+
+# Ends before anything is run or written over if nothing can be run, or if runs.csv lists what this
+# sweep does not.
+check_combinations() {
+  if [[ ! -s $sweep_work/list ]]; then
+    printf '%s\n' "${refusals[@]#* }" | sort -u >&2
+    fail "no combination can be run; nothing was changed in $sweep_out" 2
+  fi
+  [[ -e $sweep_out/runs.csv && -e $sweep_work/combinations ]] || return 0
+  local lost
+  lost=$(grep -vxFf "$sweep_work/combinations.new" "$sweep_work/combinations" | head -n 1) || true
+  [[ -z $lost ]] || fail "$sweep_out/runs.csv is of another sweep: it lists $lost
+Choose another folder with --out, or remove that file to replace it" 2
 }
 
 # Runs what is listed. On a signal, parallel passes it on to the runs, which save what they have,
@@ -244,14 +261,20 @@ fingerprints=() folders=() refusals=()
 declare -A is_listed
 worst=0 is_stopped=0 done_lines=0
 : > "$sweep_work/list"
+: > "$sweep_work/combinations.new"
 for config in "${configs[@]}"; do for_each_combination prepare 0 "$config"; done
+check_combinations
+mv "$sweep_work/combinations.new" "$sweep_work/combinations"
 run_all
 
 csv_line config "${paths[@]}" folder status exit_code > "$sweep_out/runs.csv.tmp"
 for config in "${configs[@]}"; do for_each_combination report 0 "$config"; done
 mv "$sweep_out/runs.csv.tmp" "$sweep_out/runs.csv"
+runs="${#folders[@]} runs"
+if ((${#folders[@]} == 1)); then runs='1 run'; fi
+if ((!${#paths[@]})); then runs+=', nothing varied (no --vary)'; fi
 case $worst in
-  0) echo "${#folders[@]} runs: $sweep_out/runs.csv" ;;
-  *) echo "${#folders[@]} runs, not all finished (exit code $worst): $sweep_out/runs.csv" ;;
+  0) echo "$runs, finished; see $sweep_out/runs.csv" ;;
+  *) echo "$runs, not all finished (exit code $worst); see $sweep_out/runs.csv" ;;
 esac
 exit "$worst"

@@ -9,7 +9,7 @@ usage: scripts/test.sh [CTEST_OPTION...]
 Installs what is missing, builds attnscale and its tests in build/ and runs
 them, two at a time (CTEST_PARALLEL_LEVEL says otherwise). Tests with a label
 (slow, tidy, arm, slurm, page, deb) run only where a label is asked for;
-scripts/check_all.sh runs them all. Options go to ctest:
+scripts/check_all.sh runs them all, and its --help describes them. Options go to ctest:
 
   scripts/test.sh -R softmax     the tests whose name has softmax
   scripts/test.sh -L slow        the slow tests

@@ -75,10 +75,9 @@ printf '\nPictures\n'
 
 here=.
 [[ $started_in == "$root" ]] || here=$root
-cat <<END
-
-Try next
-  $here/scripts/try_this.sh --set softmax.keys=128
-  $here/build/attnscale softmax 16,8,0
-END
+printf '\nTry next\n'
+if ((!${#changes[@]})); then
+  echo "  $here/scripts/try_this.sh --set softmax.keys=128"
+fi
+echo "  $here/build/attnscale softmax 16,8,0 --d 16"
 exit "$status"

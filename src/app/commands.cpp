@@ -123,9 +123,10 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   std::string text = to_text(screen, width) + "\nLogits\n";
   for (const std::string& line : formula_lines(config)) text += "  " + line + "\n";
   return text + fmt::format(
-                    "\nExpected: {}{} processor seconds in all; runs nothing\n"
+                    "\nA run would take {} {} processor seconds. Nothing was run.\n"
                     "Results go to {}\n",
-                    total < 0.01 ? "" : "about ", rounded_seconds(total), folder.string());
+                    total < 0.01 ? "less than" : "about",
+                    total < 0.01 ? "0.01" : rounded_seconds(total), folder.string());
 }
 
 // The name of each row, followed by the lines of its description.
@@ -180,6 +181,11 @@ Results read_finished(const std::string& folder) {
     throw UserError(folder + ": no such folder; attnscale run CONFIG makes one");
   }
   if (!fs::exists(fs::path(folder) / "summary.csv")) {
+    const std::optional<Manifest> manifest = read_manifest(folder);
+    if (manifest && manifest->shard.starts_with("shard ")) {
+      throw UserError(fmt::format("{}: holds {} of a run; join all of them with attnscale merge",
+                                  folder, manifest->shard));
+    }
     throw UserError(folder + ": holds no finished run (no summary.csv in it)");
   }
   return read_results(folder);

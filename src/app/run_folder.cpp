@@ -39,6 +39,7 @@ std::string first_damage(const fs::path& folder, const Manifest& manifest) {
 std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
   if (const auto found =
           first_difference(wanted.identity, {manifest.build.version, manifest.config.text})) {
+    if (found->key == "/experiments") return "it has another list of experiments";
     return found->key == "version"
                ? fmt::format("it was made by version {}, this is {}", found->theirs, found->ours)
                : fmt::format("{} is {} there and {} here", found->key, shortened(found->theirs),

@@ -158,6 +158,7 @@ std::string line_text(const CheckedLine& line) {
 }
 
 std::string check_text(const ReferenceCheck& check) {
+  if (check.lines == 0) return "no exact values to compare\n";
   std::string text = fmt::format(
       "{} lines against their exact values: {} (right numbers give such an alarm in one run of "
       "{})\n",

@@ -130,13 +130,19 @@ bool set_in_experiment(JsonValue& document, std::string_view name, const std::st
 void set_in_drawn_experiments(JsonValue& document, const Override& override,
                               const JsonValue& value) {
   bool any = false;
+  std::string first_given;
+  std::size_t index = 0;
   for (JsonValue& experiment : experiments_of(document)) {
+    const std::string name = experiment_name(experiment, index++);
+    if (first_given.empty() && experiment.find("given") != nullptr) first_given = name;
     if (experiment.kind != JsonKind::kObject || experiment.find("given") != nullptr) continue;
     set_member(experiment, override.path, value);
     any = true;
   }
   if (!any) {
-    refuse_path(override, "no experiment is drawn; use EXPERIMENT." + override.path);
+    refuse_path(override,
+                fmt::format("no experiment is drawn; use {}.{}",
+                            first_given.empty() ? "EXPERIMENT" : first_given, override.path));
   }
 }
 
@@ -151,6 +157,19 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
 
 [[noreturn]] void refuse_unknown_path(JsonValue& document, const Override& override) {
   const std::size_t dot = override.path.rfind('.');
+  const std::string first = override.path.substr(0, override.path.find('.'));
+  if (dot != std::string::npos && has_key(experiment_keys(), first)) {
+    const std::vector<JsonValue>& experiments = experiments_of(document);
+    const auto holds_it = [&](const JsonValue& value) { return value.find(first) != nullptr; };
+    const auto holder = std::ranges::find_if(experiments, holds_it);
+    std::string pointer = override.path;
+    std::ranges::replace(pointer, '.', '/');
+    refuse_path(
+        override,
+        fmt::format("a key within {} is set by a JSON Pointer: write /experiments/{}/{}={}",
+                    quote(first), holder == experiments.end() ? 0 : holder - experiments.begin(),
+                    pointer, override.value));
+  }
   if (dot != std::string::npos) {
     std::vector<std::string> names;
     for (const JsonValue& experiment : experiments_of(document)) {
@@ -162,6 +181,11 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
   std::vector<std::string_view> keys = config_keys();
   for (const std::string_view key : experiment_keys()) {
     if (!has_key(keys, key)) keys.push_back(key);
+  }
+  constexpr std::string_view kLaw[] = {"law", "laws"};
+  if (nearest_name(override.path, kLaw)) {
+    refuse_path(override, fmt::format("unknown key {}; did you mean entries={}?",
+                                      quote(override.path), override.value));
   }
   refuse_path(override, unknown_name("key", override.path, keys) +
                             ", EXPERIMENT.key, or a JSON Pointer such as /experiments/0/d");

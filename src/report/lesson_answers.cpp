@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,6 +17,14 @@ constexpr const char* kDividedByD = "div_d";
 constexpr double kNearlyAll = 0.9;
 constexpr std::size_t kMostGrids = 3;
 constexpr std::size_t kMostSizes = 8;
+
+// What answers to the questions 1, 2, ... are made of.
+constexpr const char* kNeeds[] = {
+    "logit_sd under none",
+    "top_weight under none, several d, 2 or more keys",
+    "slope under none or div_sqrt_d, 2 or more keys",
+    "top_weight under div_d, 2 or more keys",
+};
 
 // Rows of one metric and scaling that have an estimate and a d, by increasing d.
 std::vector<const ResultRow*> rows_of(const ResultGrid& grid, const char* metric,
@@ -100,7 +110,7 @@ bool about_the_same(const CrossingRow& crossing, ResultKey key) {
 
 std::string answer_crossing(const ResultGrid& grid, std::span<const CrossingRow> crossings) {
   const std::vector<const ResultRow*> rows = rows_of(grid, "top_weight", kUnscaled);
-  if (rows.empty()) return "";
+  if (rows.empty() || rows.back()->key.keys < 2) return "";
   std::string text;
   for (const auto& [statistic, words] :
        {std::pair("mean", "on average "), std::pair("median", "for half the queries ")}) {
@@ -139,8 +149,9 @@ std::string answer_too_much(const ResultGrid& grid) {
          rounded_short(1 / static_cast<double>(row.key.keys), 3);
 }
 
+// Whether the question has an answer.
 template <typename Answer>
-void append_answers(std::vector<std::string>& lines, int question,
+bool append_answers(std::vector<std::string>& lines, std::size_t question,
                     const std::vector<ResultGrid>& grids, const Answer& answer) {
   std::vector<std::pair<std::string, const ResultGrid*>> answers;
   for (const ResultGrid& grid : grids) {
@@ -157,6 +168,18 @@ void append_answers(std::vector<std::string>& lines, int question,
     lines.push_back(std::to_string(question) + " ... and " +
                     std::to_string(answers.size() - shown) + " more; see summary.csv");
   }
+  return shown > 0;
+}
+
+// Says why questions are left out, if others are answered.
+void append_needs(std::vector<std::string>& lines, const std::vector<bool>& answered) {
+  if (lines.empty()) return;
+  std::string text;
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i]) continue;
+    text += fmt::format("{}{} needs {}", text.empty() ? "" : "; ", i + 1, kNeeds[i]);
+  }
+  if (!text.empty()) lines.push_back("not answered: " + text);
 }
 
 }  // namespace
@@ -168,11 +191,11 @@ std::vector<std::string> lesson_answers(std::span<const ResultRow> rows,
     return grid.axis != GridAxis::kD && grid.axis != GridAxis::kNothing;
   });
   std::vector<std::string> lines;
-  append_answers(lines, 1, grids, answer_spread);
-  append_answers(lines, 2, grids,
-                 [&](const ResultGrid& grid) { return answer_crossing(grid, crossings); });
-  append_answers(lines, 3, grids, answer_slope);
-  append_answers(lines, 4, grids, answer_too_much);
+  const auto crossing = [&](const ResultGrid& grid) { return answer_crossing(grid, crossings); };
+  append_needs(lines, {append_answers(lines, 1, grids, answer_spread),
+                       append_answers(lines, 2, grids, crossing),
+                       append_answers(lines, 3, grids, answer_slope),
+                       append_answers(lines, 4, grids, answer_too_much)});
   return lines;
 }
 

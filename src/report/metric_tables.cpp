@@ -153,6 +153,18 @@ void note_precision(const ResultGrid& grid, ScreenTable& last) {
       "precision target: {} reached it (converged), {} did not (max_queries)", converged, stopped));
 }
 
+// Says why a drawn number that varies is shown without an error.
+void explain_missing_errors(const ResultGrid& grid, ScreenTable& last) {
+  const auto lacks_error = [](const ResultRow* row) {
+    return row->key.entries != "given" && row->status == "ok" && row->estimate && !row->std_error;
+  };
+  const auto found = std::ranges::find_if(grid.rows, lacks_error);
+  if (found == grid.rows.end()) return;
+  const ResultKey& key = (*found)->key;
+  last.notes.push_back(fmt::format("no error bar for {}: {} has too few moments", (*found)->metric,
+                                   name_with_value(key.entries, key.entries_value)));
+}
+
 // Says what statuses mean, if any but ok is shown.
 void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
   if (count_of(grid, "degenerate") > 0) {
@@ -171,6 +183,7 @@ std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::si
     GridTables made = tables_of(grid, width);
     point_to_exact_values(grid, made);
     note_precision(grid, made.tables.back());
+    explain_missing_errors(grid, made.tables.back());
     explain_statuses(grid, made.tables.back());
     all.push_back({caption_of(grid), std::move(made.tables)});
   }

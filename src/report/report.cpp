@@ -63,7 +63,7 @@ std::string report_text(const Results& run, const std::vector<std::string>& form
   add_tables(given_tables(run.weights, run.outputs));
   add_tables(baseline_tables(run.baselines));
   const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
-  if (!answers.empty()) add(heading_mark + (markdown ? "Look for\n\n" : "Look for\n"));
+  if (!answers.empty()) add(heading_mark + (markdown ? "Answers\n\n" : "Answers\n"));
   for (const std::string& answer : answers) text += (markdown ? "* " : "") + answer + "\n";
   const bool explain = !formulas.empty() && has_other_scalings(run);
   return explain ? text + formulas_text(formulas, format) : text;

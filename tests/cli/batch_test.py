@@ -131,7 +131,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(list(runs["status"]), ["short_of_precision"] * 2)
         self.assertEqual(list(runs["exit_code"]), [3, 3])
         # A failed run outweighs it, in whatever order they come.
-        for seeds in ([0, -1], [-1, 0]):
+        for seeds in ([0, 1, -1], [-1, 1, 0]):
             answer, _ = self.sweep("--vary", "seed", *seeds)
             self.assertEqual(answer.returncode, 1, answer.stderr)
 
@@ -196,8 +196,9 @@ class Batch(unittest.TestCase):
         self.assertEqual([line["description"] for line in self.lines()],
                          ["'" + value for value in values[:6]] + ["plain"])
         numbers = ["-0.5", "+3", "-1e-3", "-.5", "-2."]
-        self.sweep("--vary", "seed", *numbers)  # which are no seeds, but numbers
-        self.assertEqual([line["seed"] for line in self.lines()], numbers)
+        call("sweep.sh", "--out", self.folder / "numbers", self.config, "--vary", "seed", "0",
+             *numbers)  # of which only 0 is a seed
+        self.assertEqual([line["seed"] for line in self.lines("numbers")], ["0", *numbers])
 
     def test_two_sweeps_do_not_share_a_folder(self):
         out = self.folder / "out"
@@ -209,8 +210,44 @@ class Batch(unittest.TestCase):
         self.assertEqual((answer.returncode, answer.stdout), (2, ""))
         self.assertIn(f"another sweep is using {out}", answer.stderr)
         self.assertEqual((out / "runs.csv").read_bytes(), before)
-        answer, _ = self.sweep("--vary", "seed", 1, 2)
+        answer, _ = self.sweep()
         self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_the_table_of_another_sweep_is_left_as_it_is(self):
+        table = self.folder / "out" / "runs.csv"
+        self.sweep("--vary", "seed", 0, 1)
+        before = table.read_bytes()
+        for others in (["--vary", "seed", 1, 2], ["--vary", "keys", 2], []):
+            answer, _ = self.sweep(*others)
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+            self.assertIn(f"{table} is of another sweep: it lists ", answer.stderr)
+            self.assertIn("'seed=0'", answer.stderr)
+            self.assertEqual(table.read_bytes(), before)
+        answer, longer = self.sweep("--vary", "seed", 2, 1, 0)
+        self.assertEqual((answer.returncode, list(longer["seed"])), (0, [2, 1, 0]), answer.stderr)
+        table.unlink()
+        answer, _ = self.sweep("--vary", "keys", 2)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_a_mistyped_path_runs_nothing_and_leaves_the_table_as_it_is(self):
+        _, runs = self.sweep("--vary", "seed", 0, 1)
+        before = (self.folder / "out" / "runs.csv").read_bytes()
+        answer, _ = self.sweep("--vary", "sede", 0, 1)
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertIn('did you mean "seed"?', answer.stderr)
+        self.assertIn("no combination can be run", answer.stderr)
+        self.assertEqual((self.folder / "out" / "runs.csv").read_bytes(), before)
+        answer, again = self.sweep("--vary", "seed", 0, 1)
+        self.assertEqual((answer.returncode, list(again["folder"])), (0, list(runs["folder"])))
+
+    def test_its_last_line_counts_the_runs(self):
+        table = self.folder / "out" / "runs.csv"
+        answer, _ = self.sweep()
+        self.assertEqual(answer.stdout,
+                         f"1 run, nothing varied (no --vary), finished; see {table}\n")
+        table.unlink()
+        answer, _ = self.sweep("--vary", "seed", 0, 1)
+        self.assertEqual(answer.stdout, f"2 runs, finished; see {table}\n")
 
     def test_a_signal_ends_the_runs_and_the_table_is_still_written(self):
         config = json.loads(self.config.read_text())

@@ -138,7 +138,9 @@ class SecondRunTest(FolderTest):
                               (["--set", "d=[4,8]"], ["/experiments/0/d", "[4,16]", "[4,8]"]),
                               (["--set", "d=[4]"], ["/experiments/0/d", "[4] here"]),
                               (["--set", "name=other"], ["/name", '"tiny"', '"other"']),
-                              (["--set", 'metrics=["slope"]'], ["/experiments/0/metrics"])):
+                              (["--set", 'metrics=["slope"]'], ["/experiments/0/metrics"]),
+                              (["--set", 'experiments=[{"d": 4}, {"d": 8}]'],
+                               ["a holds another run: it has another list of experiments"])):
             self.refuse("run", self.config, "--out", "a", *options,
                         says=["a holds another run", "--force", "--out", *says])
         self.assertEqual(self.snapshot("a"), before)

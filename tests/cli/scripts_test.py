@@ -122,6 +122,13 @@ class SetupTest(SkeletonTest):
         answer = self.run_script("setup.sh")
         self.assertEqual((answer.returncode, answer.stdout), (0, ""))
         self.assertIn("takes minutes the first time", answer.stderr)
+        self.stand_in("attnscale", folder=self.tree / "build")
+        answer = self.run_script("setup.sh", "--tests")
+        self.assertEqual((answer.returncode, answer.stdout), (0, ""))
+        self.assertEqual(answer.stderr, "setup.sh: building the tests, which takes minutes the "
+                                        "first time; see build/setup.log\n")
+        self.stand_in("attnscale_tests", folder=self.tree / "build" / "tests")
+        self.assertEqual(self.run_script("setup.sh", "--tests").stderr, "")
 
     def test_installs_what_is_missing_and_only_that(self):
         self.lacking("libhwy-dev", "g++")
@@ -327,7 +334,14 @@ class TryThisTest(SkeletonTest):
         self.assertEqual(self.runs(),
                          ["attnscale run configs/try_this.json --out results/planned"])
         self.assertIn("drew results/planned\n", answer.stdout)
-        self.assertIn("./scripts/try_this.sh --set", answer.stdout)
+        self.assertTrue(answer.stdout.endswith(
+            "\nTry next\n  ./scripts/try_this.sh --set softmax.keys=128\n"
+            "  ./build/attnscale softmax 16,8,0 --d 16\n"), answer.stdout)
+
+    def test_does_not_suggest_a_change_to_who_made_one(self):
+        answer = self.run_script("try_this.sh", "--set", "softmax.keys=128", cwd=self.tree)
+        self.assertTrue(answer.stdout.endswith(
+            "\nTry next\n  ./build/attnscale softmax 16,8,0 --d 16\n"), answer.stdout)
 
     def test_options_pass_on_to_run(self):
         self.run_script("try_this.sh", "--threads", "2", "--quiet")

@@ -168,6 +168,9 @@ class UsageTest(CommandLineTest):
         self.refuse("run", ".", says=["is a folder"])
         self.refuse("show", "absent", says=["absent", "no such folder"])
         self.refuse("show", ".", says=["holds no finished run"])
+        self.succeed("run", TRY_THIS, "--set", "queries=20", "--shard", "1/3", "--out", "share")
+        self.refuse("show", "share",
+                    says=["share: holds shard 1 of 3 of a run", "attnscale merge"])
         self.refuse("show", TRY_THIS, says=["is a file; expected the folder"])
 
     def test_lists_of_scores_are_read_strictly(self):

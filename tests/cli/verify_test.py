@@ -53,6 +53,11 @@ class Verify(CommandLineTest):
                      f"{lines - 3} lines against their exact values: all", "no mismatch"):
             self.assertIn(part, answer.stdout)
 
+    def test_a_run_without_exact_values_says_so(self):
+        self.run_config({**CONFIG, "experiments": CONFIG["experiments"][-1:]}, "typed")
+        answer = self.succeed("verify", "typed")
+        self.assertIn("\nno exact values to compare\nno mismatch\n", answer.stdout)
+
     def test_a_changed_or_missing_file(self):
         with open(self.out / "wide.csv", "a", encoding="ascii") as file:
             file.write("\n")

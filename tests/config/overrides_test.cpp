@@ -124,6 +124,26 @@ TEST(Override, SuggestsTheNearestPath) {
   EXPECT_THAT(refusal("querys=4"),
               AllOf(StartsWith("--set querys=4: "), HasSubstr("\"queries\"?")));
   EXPECT_THAT(refusal("numers.d=4"), HasSubstr("did you mean \"numbers\"?"));
+  for (const std::string path : {"law", "laws", "lawz"}) {
+    EXPECT_THAT(refusal(path + "=laplace"), HasSubstr("did you mean entries=laplace?"));
+  }
+}
+
+TEST(Override, SaysHowAKeyWithinAnObjectIsSet) {
+  EXPECT_THAT(refusal("given.d=9"),
+              HasSubstr("a key within \"given\" is set by a JSON Pointer: write "
+                        "/experiments/2/given/d=9"));
+}
+
+TEST(Override, NamesAnExperimentWhoseNumbersAreGivenIfNoneIsDrawn) {
+  const std::string text =
+      R"({"name": "a", "experiments": [{"given": {"scores": [[2, 1, 0]], "d": 4}}]})";
+  try {
+    parse_config(text, "test", {{"metrics", "all"}});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no experiment is drawn; use experiment_1.metrics"));
+  }
 }
 
 }  // namespace

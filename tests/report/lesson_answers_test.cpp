@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(LessonAnswers, AnswersTheLessonsFourQuestions) {
   const Results run = lesson_run();
@@ -55,23 +56,36 @@ TEST(LessonAnswers, TakesCrossingsOfTheSameNumbersOnly) {
               testing::Not(testing::Contains(HasSubstr("unscaled, one key"))));
 }
 
-TEST(LessonAnswers, SaysOnlyWhatTheRowsHaveNumbersFor) {
+TEST(LessonAnswers, SaysWhatTheQuestionsNeedThatTheRowsHaveNoNumbersFor) {
   EXPECT_TRUE(lesson_answers({}, {}).empty());
   const ResultRow raw = spread_row(64, "none", 8, 1);
-  EXPECT_THAT(lesson_answers({&raw, 1}, {}),
-              ElementsAre("1 raw spread 8.00 against sqrt(d) 8 at d = 64"));
+  EXPECT_THAT(
+      lesson_answers({&raw, 1}, {}),
+      ElementsAre("1 raw spread 8.00 against sqrt(d) 8 at d = 64",
+                  "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs "
+                  "slope under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, "
+                  "2 or more keys"));
   const ResultRow slope = query_row(64, "none", "slope", 0.1, 0.0003);
   EXPECT_THAT(lesson_answers({&slope, 1}, {}),
-              ElementsAre("3 p(1-p) of a typical query at d = 64: 0.00030 unscaled"));
+              ElementsAre("3 p(1-p) of a typical query at d = 64: 0.00030 unscaled",
+                          StartsWith("not answered: 1 needs logit_sd under none; 2 needs ")));
   ResultRow no_estimate = raw;
   no_estimate.estimate.reset();
   EXPECT_TRUE(lesson_answers({&no_estimate, 1}, {}).empty());
 }
 
+TEST(LessonAnswers, SaysNothingOfTheWeightOfASingleKey) {
+  Results run = lesson_run();
+  for (ResultRow& row : run.rows) row.key.keys = 1;
+  for (CrossingRow& crossing : run.crossings) crossing.key.keys = 1;
+  EXPECT_THAT(lesson_answers(run.rows, run.crossings),
+              ElementsAre(StartsWith("1 raw spread "), StartsWith("not answered: 2 needs ")));
+}
+
 TEST(LessonAnswers, ComparesWithTheExactSpreadWhereEntriesAreNotOfSpreadOne) {
   ResultRow row = spread_row(4, "none", 8, 1);  // entries of spread 2: 2^2 sqrt(4)
   EXPECT_THAT(lesson_answers({&row, 1}, {}),
-              ElementsAre("1 raw spread 8.00 against the exact 8 at d = 4"));
+              testing::Contains("1 raw spread 8.00 against the exact 8 at d = 4"));
 }
 
 TEST(LessonAnswers, IsAboutSizesNotAboutKeys) {
@@ -88,8 +102,9 @@ TEST(LessonAnswers, ShortensALongList) {
   for (std::int64_t d = 1; d <= 9; ++d) {
     rows.push_back(spread_row(d * d, "none", static_cast<double>(d), 1));
   }
-  EXPECT_THAT(lesson_answers(rows, {}),
-              ElementsAre("1 raw spread 1.00 to 9.00 against sqrt(d) 1 to 9 from d = 1 to d = 81"));
+  EXPECT_THAT(
+      lesson_answers(rows, {}),
+      testing::Contains("1 raw spread 1.00 to 9.00 against sqrt(d) 1 to 9 from d = 1 to d = 81"));
 }
 
 TEST(LessonAnswers, SaysWhichGridAnswersWhereSeveralDo) {
@@ -101,7 +116,7 @@ TEST(LessonAnswers, SaysWhichGridAnswersWhereSeveralDo) {
     }
   }
   const std::vector<std::string> lines = lesson_answers(rows, {});
-  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[0],
             "4 [softmax: normal entries, 2 keys, 10,000 queries] divided by d at d = 16: top "
             "weight 0.600; equal weights would be 1/2 = 0.5");

@@ -29,7 +29,7 @@ TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
                       "     d              none        div_sqrt_d             div_d\n"
                       "     4  0.5800 +- 0.0012  0.3600 +- 0.0012  0.2300 +- 0.0012\n"
                       "  1024  0.9680 +- 0.0012  0.3610 +- 0.0012  0.1311 +- 0.0012\n"),
-            HasSubstr("\nLook for\n1 raw spread")));
+            HasSubstr("\nAnswers\n1 raw spread")));
 }
 
 TEST(Report, ShowsSlopesAsMedianAndMean) {
@@ -60,8 +60,23 @@ TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
             "  none          8.000 +- 0.057 [8]\n"
             "  div_sqrt_d  1.0000 +- 0.0071 [1]\n"
             "  spread of the logits (logit_sd): estimate +- standard error [exact]\n\n"
-            "Look for\n"
-            "1 raw spread 8.00 against sqrt(d) 8 at d = 64; after the division 1.000\n");
+            "Answers\n"
+            "1 raw spread 8.00 against sqrt(d) 8 at d = 64; after the division 1.000\n"
+            "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope "
+            "under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more "
+            "keys\n");
+}
+
+TEST(Report, SaysWhyADrawnNumberHasNoErrorBar) {
+  Results run;
+  run.rows = {spread_row(64, "none", 8, 1)};
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
+  run.rows[0].std_error.reset();
+  run.rows[0].key.entries = "student_t";
+  EXPECT_THAT(text_of(run),
+              HasSubstr("\n  no error bar for logit_sd: student_t has too few moments\n"));
+  run.rows[0].key.entries = "given";
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
 }
 
 TEST(Report, HasOneTablePerNumberOfKeysAndPutsKeysDownWhereThereIsOneSize) {
@@ -154,7 +169,7 @@ TEST(Report, HasAMarkdownForm) {
                                 "| d | none | div_sqrt_d | div_d |\n"
                                 "| ---: | ---: | ---: | ---: |\n"
                                 "| 4 | 2.000 +- 0.014 [2] |"),
-            HasSubstr("\n## Look for\n\n* 1 raw spread")));
+            HasSubstr("\n## Answers\n\n* 1 raw spread")));
 }
 
 TEST(Report, IsEmptyForARunWithoutRows) {
