@@ -95,6 +95,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
   for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
     const std::vector<std::optional<double>> references = exact.of(experiment, cell, scaling);
+    const std::vector<double> shares = exact.carrying_shares(experiment, cell, scaling);
     std::size_t per_query = 0;
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       const MetricRow* metric = experiment.metrics[m];
@@ -111,6 +112,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
                        tally.counts.metrics[s * per_query_count + per_query], row);
         ++per_query;
       }
+      row.carrying = shares[m] * static_cast<double>(row.queries);
       fill_reference(references[m], row);
       rows.push_back(std::move(row));
     }

@@ -93,6 +93,13 @@ Estimate estimate_of(const PowerFunction& function, const Moments& powers, std::
   return {function.value, delta_error(powers, gradient)};
 }
 
+// The first order of a spread's error is 0 where all logits are one number or its negative: what is
+// left is that of the mean's square, a share of 1 / (2 n) of the spread.
+void apply_second_order(const Moments& powers, Estimate& estimate) {
+  const double floor = std::abs(estimate.value) / (2 * static_cast<double>(powers.count));
+  if (estimate.std_error < floor) estimate.std_error = floor;
+}
+
 }  // namespace
 
 Estimate mean_estimate(const Moments& moments, std::size_t column) {
@@ -101,7 +108,9 @@ Estimate mean_estimate(const Moments& moments, std::size_t column) {
 }
 
 Estimate logit_statistic(const MetricRow& metric, const Moments& powers, const LogitPowers& place) {
-  return estimate_of(function_of(metric, powers, place), powers, place.first);
+  Estimate estimate = estimate_of(function_of(metric, powers, place), powers, place.first);
+  if (metric.kind == MetricKind::kLogitSd) apply_second_order(powers, estimate);
+  return estimate;
 }
 
 Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
@@ -111,7 +120,9 @@ Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const Lo
   std::vector<double> gradient(powers.dimension());
   add_gradient(own, scaling.first, 1, gradient);
   add_gradient(base, baseline.first, -1, gradient);
-  return {own.value - base.value, delta_error(powers, gradient)};
+  Estimate estimate{own.value - base.value, delta_error(powers, gradient)};
+  if (metric.kind == MetricKind::kLogitSd) apply_second_order(powers, estimate);
+  return estimate;
 }
 
 }  // namespace attnscale

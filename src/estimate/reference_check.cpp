@@ -78,7 +78,7 @@ double distance(const MetricRow& metric, const ResultRow& row) {
 }
 
 double bound(double supporting, std::int64_t lines) {
-  constexpr double kPerDegree = 100;
+  constexpr double kPerDegree = 30;
   const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
   return -student_quantile(std::max(1.0, supporting / kPerDegree), level);
 }
@@ -119,7 +119,9 @@ double supporting_queries(const ResultRow& row, double kurtosis) {
   const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
   const double from_zero = queries_behind(queries, mean, sd);
   const bool ends_at_one = metric->complement || metric->is_fraction;
-  return ends_at_one ? std::min(from_zero, queries_behind(queries, 1 - mean, sd)) : from_zero;
+  const double seen =
+      ends_at_one ? std::min(from_zero, queries_behind(queries, 1 - mean, sd)) : from_zero;
+  return std::min(seen, row.carrying.value_or(queries));
 }
 
 ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& rows) {
