@@ -33,6 +33,7 @@ double allowance(const MetricRow& metric, double reference) {
 }
 
 double queries_behind(double queries, double mean, double sd) {
+  if (sd == 0) return queries;
   return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
 }
 
@@ -49,6 +50,7 @@ bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   if (!has_ends) return false;
   constexpr double kSure = 100;
   const double off = std::abs(*row.estimate - *row.reference);
+  if (off <= allowance(metric, *row.reference)) return true;
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
 }
 
@@ -74,7 +76,7 @@ std::string fault_of_name(const Scaling& scaling, std::int64_t d) {
 double distance(const MetricRow& metric, const ResultRow& row) {
   const double off = std::abs(*row.estimate - *row.reference);
   const double beyond = std::max(0.0, off - allowance(metric, *row.reference));
-  return beyond / error_of(metric, row);
+  return beyond == 0 ? 0 : beyond / error_of(metric, row);
 }
 
 double bound(double supporting, std::int64_t lines) {

@@ -158,6 +158,22 @@ TEST(ReferenceCheck, AConstantFarFromTheExactMeanIsWrong) {
   EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
 }
 
+// The weight of no sink.
+TEST(ReferenceCheck, WhatIsExactlyAsItMustBeDecides) {
+  ResultRow row = line(0, "sink_weight");
+  row.estimate = 0;
+  row.reference = 0;
+  row.sd = 0;
+  row.std_error.reset();
+  row.status = "degenerate";
+  const ReferenceCheck check = check_estimates({}, {row});
+  EXPECT_EQ(check.undecided, 0);
+  ASSERT_EQ(check.worst.size(), 1U);
+  EXPECT_EQ(check.worst.front().distance, 0);
+  row.estimate = 0.5;
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
+}
+
 // A score_slope of 0 in every query beside a mean of -1.5: the queries that carry it were not seen.
 // A top_weight of 1 in every query beside a mean of 0.5 is wrong.
 TEST(ReferenceCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
