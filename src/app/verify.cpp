@@ -71,6 +71,7 @@ struct ExpectedLine {
   ResultRow row;  // its key and metric; all of it for given numbers, which leave nothing to chance
   const Cell* cell = nullptr;
   const Experiment* experiment = nullptr;
+  double carrying_share = 1;  // of the queries, by theory
 };
 
 void expect_cell(const Plan& plan, const Cell& cell, ExactValues& exact,
@@ -78,11 +79,13 @@ void expect_cell(const Plan& plan, const Cell& cell, ExactValues& exact,
   const Experiment& experiment = plan.experiment_of(cell);
   for (const Scaling& scaling : experiment.scalings) {
     const auto references = exact.of(experiment, cell, scaling);
+    const auto shares = exact.carrying_shares(experiment, cell, scaling);
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       ExpectedLine line{{}, &cell, &experiment};
       line.row.key = key_of(plan, cell, scaling);
       line.row.metric = experiment.metrics[m]->name;
       line.row.reference = references[m];
+      line.carrying_share = shares[m];
       lines.push_back(std::move(line));
     }
   }
@@ -126,7 +129,8 @@ std::string fault_of(const ExpectedLine& expected, const ResultRow& row) {
   return "";
 }
 
-void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, Faults& faults) {
+// Tells lines that are asked for how many queries carry them, which no file does.
+void check_against_config(const Plan& plan, std::vector<ResultRow>& rows, Faults& faults) {
   constexpr std::size_t kMostShown = 5;
   const std::vector<ExpectedLine> expected = expected_lines(plan);
   if (rows.size() != expected.size()) {
@@ -141,6 +145,9 @@ void check_against_config(const Plan& plan, const std::vector<ResultRow>& rows, 
     const std::string fault = is_asked_for
                                   ? fault_of(expected[i], rows[i])
                                   : "is where the config has " + describe_line(expected[i].row);
+    if (is_asked_for) {
+      rows[i].carrying = expected[i].carrying_share * static_cast<double>(rows[i].queries);
+    }
     if (!fault.empty() && found++ < kMostShown) {
       faults.push_back(describe_line(rows[i]) + " " + fault);
     }
@@ -186,7 +193,7 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
                                  found->ours, found->theirs));
   }
   const Plan plan = make_plan(config);
-  const std::vector<ResultRow> rows = read_summary(folder / "summary.csv");
+  std::vector<ResultRow> rows = read_summary(folder / "summary.csv");
   check_against_config(plan, rows, faults);
   std::ranges::move(check_scaling_names(config), std::back_inserter(faults));
   text += fmt::format(

@@ -83,6 +83,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
   for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
     const Scaling& scaling = experiment.scalings[s];
     const std::vector<std::optional<double>> references = exact.of(experiment, cell, scaling);
+    const std::vector<double> shares = exact.carrying_shares(experiment, cell, scaling);
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       const MetricRow* metric = experiment.metrics[m];
       ResultRow row;
@@ -101,6 +102,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
         if (row.estimate) fill_distribution(moments, *counts, row);
         ++counts;
       }
+      row.carrying = shares[m] * static_cast<double>(row.queries);
       fill_reference(references[m], row);
       rows.push_back(std::move(row));
     }

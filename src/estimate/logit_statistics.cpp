@@ -84,6 +84,18 @@ void add_gradient(const PowerFunction& function, std::size_t first, double sign,
   }
 }
 
+// The first order of a spread's error is 0 where all logits are one number or its negative: what is
+// left is that of the mean's square, a share of 1 / (2 n) of the spread.
+double second_order(const MetricRow& metric, double value, const Moments& powers) {
+  if (metric.kind != MetricKind::kLogitSd) return 0;
+  return std::abs(value) / (2 * static_cast<double>(powers.count));
+}
+
+// The larger of the two; NaN stays NaN.
+double at_least(double least, double error) {
+  return error < least ? least : error;
+}
+
 }  // namespace
 
 Estimate mean_estimate(const Moments& moments, std::size_t column) {
@@ -95,10 +107,11 @@ Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
                          const LogitPowers& place) {
   if (metric.kind == MetricKind::kPerQuery) return mean_estimate(moments, 0);
   const PowerFunction function = function_of(metric, moments, place);
-  if (function.gradient.empty()) return {function.value, 0};
+  const double least = second_order(metric, function.value, moments);
+  if (function.gradient.empty()) return {function.value, least};
   std::vector<double> gradient(moments.dimension());
   add_gradient(function, place.first, 1, gradient);
-  return {function.value, delta_error(moments, gradient)};
+  return {function.value, at_least(least, delta_error(moments, gradient))};
 }
 
 Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
@@ -108,7 +121,8 @@ Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const Lo
   std::vector<double> gradient(powers.dimension());
   add_gradient(own, scaling.first, 1, gradient);
   add_gradient(base, baseline.first, -1, gradient);
-  return {own.value - base.value, delta_error(powers, gradient)};
+  const double value = own.value - base.value;
+  return {value, at_least(second_order(metric, value, powers), delta_error(powers, gradient))};
 }
 
 }  // namespace attnscale

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "theory/carrying_share.h"
 #include "theory/exact_crossing.h"
 #include "theory/exact_logit_moments.h"
 
@@ -137,8 +138,11 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
     const ExactRequest request = request_of(draw, rule);
     means = within_work(table_.pending_work(request), skipped_means_,
                         [&] { return std::optional(exact_means(table_, request)); });
-    // Per cosine; the score is the product after the norm.
-    if (means) (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, rule);
+    if (means) {
+      means_.emplace(request, *means);
+      // Per cosine; the score is the product after the norm.
+      (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, rule);
+    }
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
@@ -155,6 +159,20 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
     if (values[i] && !std::isfinite(*values[i])) values[i].reset();
   }
   return values;
+}
+
+std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, const Cell& cell,
+                                                 const Scaling& scaling) const {
+  std::vector<double> shares(experiment.metrics.size(), 1.0);
+  if (!has_exact_means(cell.draw, scaling.rule)) return shares;
+  const ExactRequest request = request_of(cell.draw, scaling.rule);
+  const auto means = means_.find(request);
+  if (means == means_.end()) return shares;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const auto mean = experiment.metrics[i]->exact_mean;
+    if (mean) shares[i] = carrying_share(*mean, means->second, request);
+  }
+  return shares;
 }
 
 std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,

@@ -2,6 +2,7 @@
 // request of theory/exact_means_table, within a fixed amount of work. Knows nothing of draws.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -31,6 +32,11 @@ class ExactValues {
   std::vector<std::optional<double>> of(const Experiment& experiment, const Cell& cell,
                                         const Scaling& scaling);
 
+  /// The share of queries expected to carry each of the experiment's metrics, once of() has
+  /// answered; 1 if none is known. See carrying_share.
+  std::vector<double> carrying_shares(const Experiment& experiment, const Cell& cell,
+                                      const Scaling& scaling) const;
+
   /// The real d, in the grid or out of it, at which the exact mean top weight of cells like this
   /// one reaches the level; empty if it is not known or never does.
   std::optional<double> crossing(const Cell& cell, const Scaling& scaling, double level);
@@ -45,9 +51,10 @@ class ExactValues {
 
   ReferenceMode mode_;
   ExactMeansTable table_;
-  int skipped_means_ = 0;      ///< cells and scalings
-  int skipped_crossings_ = 0;  ///< levels
-  int cut_crossings_ = 0;      ///< levels not met before the search ended
+  std::map<ExactRequest, ExactMeans> means_;  ///< those found
+  int skipped_means_ = 0;                     ///< cells and scalings
+  int skipped_crossings_ = 0;                 ///< levels
+  int cut_crossings_ = 0;                     ///< levels not met before the search ended
 };
 
 }  // namespace attnscale

@@ -34,6 +34,7 @@ double allowance(const MetricRow& metric, double reference) {
 }
 
 double queries_behind(double queries, double mean, double sd) {
+  if (sd == 0) return queries;
   return mean == 0 ? 0 : queries / (1 + (sd / mean) * (sd / mean));
 }
 
@@ -50,6 +51,7 @@ bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   if (!has_ends) return false;
   constexpr double kSure = 100;
   const double off = std::abs(*row.estimate - *row.reference);
+  if (off <= allowance(metric, *row.reference)) return true;
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
 }
 
@@ -75,11 +77,11 @@ std::string fault_of_name(const Scaling& scaling, std::int64_t d) {
 double distance(const MetricRow& metric, const ResultRow& row) {
   const double off = std::abs(*row.estimate - *row.reference);
   const double beyond = std::max(0.0, off - allowance(metric, *row.reference));
-  return beyond / error_of(metric, row);
+  return beyond == 0 ? 0 : beyond / error_of(metric, row);
 }
 
 double bound(double supporting, std::int64_t lines) {
-  constexpr double kPerDegree = 100;
+  constexpr double kPerDegree = 30;
   const double level = 1 / (kRunsPerFalseAlarm * static_cast<double>(lines) * 2);
   return -student_quantile(std::max(1.0, supporting / kPerDegree), level);
 }
@@ -120,7 +122,9 @@ double supporting_queries(const ResultRow& row, double kurtosis) {
   const double sd = metric->is_fraction ? std::sqrt(mean * (1 - mean)) : row.sd.value_or(0);
   const double from_zero = queries_behind(queries, mean, sd);
   const bool ends_at_one = metric->complement || metric->is_fraction;
-  return ends_at_one ? std::min(from_zero, queries_behind(queries, 1 - mean, sd)) : from_zero;
+  const double seen =
+      ends_at_one ? std::min(from_zero, queries_behind(queries, 1 - mean, sd)) : from_zero;
+  return std::min(seen, row.carrying.value_or(queries));
 }
 
 ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& rows) {

@@ -45,15 +45,17 @@ struct ReferenceCheck {
 };
 
 /// How many queries a mean rests on: n m^2 / (m^2 + sd^2), with m the exact mean, or its distance
-/// from the other end of the metric's range if that is less. All of n if the values hardly differ;
-/// for a rare event the number of times it should occur. For the spread and kurtosis of logits the
-/// same of the numbers whose mean they are, by the delta method, and no more than scores per
-/// kurtosis of the score, which a run that saw none of the rare large scores cannot know. At most
-/// row.queries. `kurtosis` is the exact one of the cell's scores, or NaN.
+/// from the other end of the metric's range if that is less, and no more than row.carrying: where a
+/// sample saw none of the rare queries that carry the mean, its sd is that of the others. All of n
+/// if the values hardly differ; for a rare event the number of times it should occur. For the
+/// spread and kurtosis of logits the same of the numbers whose mean they are, by the delta method,
+/// and no more than scores per kurtosis of the score, which a run that saw none of the rare large
+/// scores cannot know. At most row.queries. `kurtosis` is the exact one of the cell's scores, or
+/// NaN.
 double supporting_queries(const ResultRow& row, double kurtosis);
 
 /// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided
-/// Student quantiles with one degree of freedom for each hundred queries that a line rests on, at a
+/// Student quantiles with one degree of freedom for each thirty queries that a line rests on, at a
 /// level that all lines together exceed once in kRunsPerFalseAlarm runs (Bonferroni). An exact
 /// value counts as good to kExactError; those of logits, which are closed formulas, as
 /// exact.

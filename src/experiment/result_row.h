@@ -40,6 +40,8 @@ struct ResultRow {
   std::optional<double> sd, min, q05, median, q95, max;  ///< of the metric over queries
   std::optional<double> reference, z;
   std::string status;  ///< ok, degenerate, nonfinite, ...
+  /// Queries expected to carry the estimate, by theory; in no file.
+  std::optional<double> carrying;
 
   friend bool operator==(const ResultRow&, const ResultRow&) = default;
 };

@@ -21,12 +21,13 @@ enum class ExactMean : std::size_t {
   kTotalWeight,  ///< sum p over keys: 1 without a sink, which checks a quadrature
   kSinkWeight,
   kSinkEntropy,  ///< nats
+  kSquaredSinkWeight,
 };
 
 /// A number for each ExactMean, 0 at first.
 class ExactMeans {
  public:
-  static constexpr std::size_t kCount = static_cast<std::size_t>(ExactMean::kSinkEntropy) + 1;
+  static constexpr std::size_t kCount = static_cast<std::size_t>(ExactMean::kSquaredSinkWeight) + 1;
 
   double& operator[](ExactMean mean) { return values_[static_cast<std::size_t>(mean)]; }
   double operator[](ExactMean mean) const { return values_[static_cast<std::size_t>(mean)]; }

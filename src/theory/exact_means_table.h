@@ -38,10 +38,11 @@ class ExactMeansTable {
   explicit ExactMeansTable(double work = std::numeric_limits<double>::infinity()) : left_(work) {}
 
   /// All but kMeanLogit, which no metric asks for.
-  static constexpr std::array kTabulated{
-      ExactMean::kTopWeight,   ExactMean::kSlope,      ExactMean::kScoreSlope,
-      ExactMean::kSumP2,       ExactMean::kEntropy,    ExactMean::kMargin,
-      ExactMean::kTotalWeight, ExactMean::kSinkWeight, ExactMean::kSinkEntropy};
+  static constexpr std::array kTabulated{ExactMean::kTopWeight,   ExactMean::kSlope,
+                                         ExactMean::kScoreSlope,  ExactMean::kSumP2,
+                                         ExactMean::kEntropy,     ExactMean::kMargin,
+                                         ExactMean::kTotalWeight, ExactMean::kSinkWeight,
+                                         ExactMean::kSinkEntropy, ExactMean::kSquaredSinkWeight};
 
   /// The `wanted` means of a query whose logits have spread `spread` >= 0 (before a soft-cap bends
   /// them). kScoreSlope is per unit of multiplier. Throws OutOfWork.

@@ -168,6 +168,7 @@ void TopKeyTerms::add(const TopKey& key, std::span<const double> log_t,
   means[kMeanLogit] += key.weight * (key.logit * key_weight - gap);
   means[kTotalWeight] += key.weight * key_weight;
   means[kSinkWeight] += key.weight * sink_weight;
+  means[kSquaredSinkWeight] += key.weight * share.sink * share.sink * inverse2;
   means[kSinkEntropy] += key.weight * (share.sink * log_over_total +
                                        sink_weight * (share.log_total - share.log_ratio));
 }

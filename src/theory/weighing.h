@@ -41,6 +41,8 @@ struct ExactRequest {
   double multiplier = 1;  ///< finite; of either sign, as scores are symmetric
   double entry_sd = 1;    ///< sd of a query entry times sd of a key entry; means are 0; no cosine's
   ScoreLaw law = ScoreLaw::kNormal;
+
+  friend auto operator<=>(const ExactRequest&, const ExactRequest&) = default;
 };
 
 /// A scaling multiplier * d^d_power of normal scores as a function of d.

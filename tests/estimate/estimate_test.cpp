@@ -65,16 +65,17 @@ TEST(LogitSd, WithManyKeysAddsTheSpreadWithinAndBetweenQueries) {
 }
 
 TEST(LogitSd, StandardErrorIsTheDeltaMethodsOverQueries) {
-  // Mean powers a1 = {1, -1, 0, 0} and a2 = {4, 4, 2, 6}: a1 has mean 0, so that the standard
-  // error is that of a2 over 2 sd: var a2 = 8 / 3 over 4 queries.
-  const Moments powers = powers_of({{1 - std::sqrt(3.0), 1 + std::sqrt(3.0)},
-                                    {-1 - std::sqrt(3.0), -1 + std::sqrt(3.0)},
-                                    {-std::sqrt(2.0), std::sqrt(2.0)},
-                                    {-std::sqrt(6.0), std::sqrt(6.0)}},
-                                   2);
+  // Mean powers a1 = {1, -1, 0, 0} and a2 = {4, 4, 2, 6}, twice: a1 has mean 0, so that the
+  // standard error is that of a2 over 2 sd: var a2 = 16 / 7 over 8 queries.
+  std::vector<std::vector<double>> queries{{1 - std::sqrt(3.0), 1 + std::sqrt(3.0)},
+                                           {-1 - std::sqrt(3.0), -1 + std::sqrt(3.0)},
+                                           {-std::sqrt(2.0), std::sqrt(2.0)},
+                                           {-std::sqrt(6.0), std::sqrt(6.0)}};
+  for (std::size_t i = 0; i < 4; ++i) queries.push_back(queries[i]);
+  const Moments powers = powers_of(queries, 2);
   const Estimate sd = estimate_of("logit_sd", powers);
-  EXPECT_NEAR(sd.value, std::sqrt(4 + (2.0 / 3) / 4), 1e-14);
-  EXPECT_NEAR(sd.std_error, std::sqrt(8.0 / 3 / 4) / (2 * sd.value), 1e-14);
+  EXPECT_NEAR(sd.value, std::sqrt(4 + (4.0 / 7) / 8), 1e-14);
+  EXPECT_NEAR(sd.std_error, std::sqrt(16.0 / 7 / 8) / (2 * sd.value), 1e-14);
 }
 
 TEST(LogitMean, HasTheStandardErrorOfAMeanOverQueries) {

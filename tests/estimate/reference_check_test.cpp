@@ -82,6 +82,32 @@ TEST(ReferenceCheck, LinesThatAHandfulOfQueriesCarryDecideNothing) {
   EXPECT_EQ(check_estimates({}, {rare}).beyond, 1);
 }
 
+// A run that saw none of the rare queries that carry a mean: its sd is that of all the others.
+TEST(ReferenceCheck, QueriesThatTheoryExpectsAndNoneSawDecideNothing) {
+  ResultRow row = line(0, "slope");
+  row.queries = 1000;
+  row.reference = 2.2e-5;
+  row.estimate = 3.7e-13;
+  row.sd = 1e-11;
+  row.std_error = 3e-13;
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1) << "a constant of another size is wrong";
+  row.carrying = 0.09;
+  const ReferenceCheck check = check_estimates({}, {row});
+  EXPECT_EQ(check.beyond, 0);
+  EXPECT_EQ(check.undecided, 1);
+}
+
+// Noise takes 2.33 standard errors or more off a bias in one run of a hundred.
+TEST(ReferenceCheck, ABiasOfEightStandardErrorsIsFoundAmongAThousandLines) {
+  std::vector<ResultRow> rows(1000, line(0));
+  for (ResultRow& row : rows) {
+    row.queries = 10'000;
+    row.sd = 0.4;  // carried by 0.61 of the queries
+  }
+  rows.front().estimate = 0.5 + (8 - 2.33) * 0.01;
+  EXPECT_EQ(check_estimates({}, rows).beyond, 1);
+}
+
 TEST(ReferenceCheck, KurtosisDecidesFromTheStatedQueriesOn) {
   ResultRow row = line(20, "logit_kurtosis");
   row.sd.reset();
@@ -130,6 +156,22 @@ TEST(ReferenceCheck, AConstantFarFromTheExactMeanIsWrong) {
   EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
   row.reference = 1 - 1e-9;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
+}
+
+// The weight of no sink.
+TEST(ReferenceCheck, WhatIsExactlyAsItMustBeDecides) {
+  ResultRow row = line(0, "sink_weight");
+  row.estimate = 0;
+  row.reference = 0;
+  row.sd = 0;
+  row.std_error.reset();
+  row.status = "degenerate";
+  const ReferenceCheck check = check_estimates({}, {row});
+  EXPECT_EQ(check.undecided, 0);
+  ASSERT_EQ(check.worst.size(), 1U);
+  EXPECT_EQ(check.worst.front().distance, 0);
+  row.estimate = 0.5;
+  EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
 }
 
 // A score_slope of 0 in every query beside a mean of -1.5: the queries that carry it were not seen.
@@ -204,6 +246,41 @@ TEST(ReferenceCheck, RightNumbersRaiseNoAlarm) {
     if (check_estimates(make_plan(config), run_config(config)).beyond > 0) ++alarms;
   }
   EXPECT_LE(alarms, 2);
+}
+
+// Unscaled logits of spread 32,768: a slope is above 1e-10 in about one query of 10,000.
+TEST(ReferenceCheck, MeansOfRareQueriesRaiseNoAlarm) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
+    experiment.entries.front().queries.sd = 64;
+    experiment.entries.front().keys.sd = 64;
+    experiment.scalings.resize(1);
+    experiment.metrics = metric_rows({"slope"});
+    const Config config = config_of(experiment, seed);
+    const ReferenceCheck check = check_estimates(make_plan(config), run_config(config));
+    EXPECT_EQ(check.beyond, 0) << seed;
+    EXPECT_EQ(check.undecided, 1) << seed;
+  }
+}
+
+// Scores of 1 and -1: the first order of their spread's error is 0 where half of them are 1.
+TEST(ReferenceCheck, SpreadsOfTwoEqualSizesRaiseNoAlarm) {
+  const Law sign{find_law("rademacher"), {}, 0, 1};
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Experiment experiment = drawn_experiment("vectors", 1, 1, 2000);
+    experiment.keys = {1, 2, 4};
+    experiment.entries = {{"rademacher", {}, sign, sign}};
+    experiment.scalings.resize(1);
+    experiment.metrics = metric_rows({"logit_sd"});
+    const Config config = config_of(experiment, seed);
+    const std::vector<ResultRow> rows = run_config(config);
+    EXPECT_EQ(check_estimates(make_plan(config), rows).beyond, 0) << seed;
+    for (const ResultRow& row : rows) {
+      ASSERT_TRUE(row.ci_low && row.ci_high);
+      EXPECT_GE(*row.std_error, *row.estimate / 4000);
+      EXPECT_TRUE(*row.ci_low <= 1 && 1 <= *row.ci_high) << seed;
+    }
+  }
 }
 
 }  // namespace

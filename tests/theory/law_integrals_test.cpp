@@ -49,6 +49,7 @@ ExactMeans measure(const std::vector<LogitPoint>& keys, double sink) {
   one[kScoreSlope] = one[kSlope] * keys[top].derivative;
   one[kMargin] = keys[top].logit - next;
   one[kSinkWeight] = std::exp(sink) / total;
+  one[kSquaredSinkWeight] = one[kSinkWeight] * one[kSinkWeight];
   one[kSinkEntropy] = one[kSinkWeight] > 0 ? -one[kSinkWeight] * (sink - std::log(total)) : 0;
   return one;
 }

@@ -187,6 +187,7 @@ ExactMeans softmax_by_second_formula(const Grid& grid, double n, double sink) {
     means[kEntropy] -= others * key.entropy[k];
     const double sink_part = Times::kStep * std::exp(n * log_left) * sink_left[k] * sink_q[k];
     means[kSinkWeight] += sink_part;
+    means[kSquaredSinkWeight] += sink_part * sink_q[k];
     means[kSinkEntropy] -= sink_part * (kEulerGamma + times.log_t(k) + sink);
     if (sink == kNoSink) means[kSinkEntropy] = 0;
   }

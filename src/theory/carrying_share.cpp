@@ -1,0 +1,57 @@
+#include "theory/carrying_share.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "theory/exact_means_table.h"
+
+namespace attnscale {
+namespace {
+
+using enum ExactMean;
+
+// Mean squares that are differences of exact means may be off by the errors of both.
+constexpr double kError = 2 * kExactError;
+
+double share_of(double mean, double mean_square) {
+  return std::min(1.0, mean * mean / std::max(mean_square, kExactError * kExactError));
+}
+
+}  // namespace
+
+double carrying_share(ExactMean mean, const ExactMeans& exact, const ExactRequest& request) {
+  // With p the top weight and s = p (1 - p): p^2 = p - s and (1 - p)^2 = (1 - p) - s.
+  const double slope = exact[kSlope];
+  const double others = 1 - exact[kTopWeight];
+  const double top_square = exact[kTopWeight] - slope + kError;
+  const double others_square = std::max(0.0, others - slope) + kError;
+  const double top_share = share_of(exact[kTopWeight], top_square);
+  const double others_share = share_of(others, others_square);
+  // s is at most 1/4, p and 1 - p.
+  const auto slope_share = [&](double s) {
+    return share_of(s, std::min({0.25 * s, top_square, others_square}));
+  };
+  // Without a sink the keys' weights add up to 1, and there is always a top weight.
+  const bool has_sink = request.weighing.sink != kNoSink;
+  const bool is_sigmoid = request.weighing.sigmoid_bias.has_value();
+  switch (mean) {
+    case kTopWeight:
+      return std::min(top_share, others_share);
+    case kSlope:
+      return slope_share(slope);
+    case kScoreSlope:
+      return request.multiplier == 0 ? 1 : slope_share(exact[kScoreSlope] / request.multiplier);
+    case kSumP2:
+    case kEntropy:
+      return is_sigmoid ? top_share : has_sink ? std::min(top_share, others_share) : others_share;
+    case kTotalWeight:
+    case kSinkWeight:
+      if (is_sigmoid) return top_share;
+      return has_sink ? std::min(top_share, share_of(exact[kSinkWeight], exact[kSquaredSinkWeight]))
+                      : 1;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace attnscale
