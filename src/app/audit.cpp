@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
+#include <stdexcept>
 #include <vector>
 
 #include "app/audit_expected.h"
@@ -177,10 +177,18 @@ std::string tensors_json(const TensorAudit& found, const std::vector<FactorName>
   return text + "]}\n";
 }
 
+TensorAudit audit_or_refuse(const AuditTensors& tensors) {
+  try {
+    return audit_tensors(tensors);
+  } catch (const std::invalid_argument& error) {
+    throw UserError(fmt::format("attnscale audit: {}", error.what()));
+  }
+}
+
 AuditAnswer audit_tensor_files(AuditCommand& command) {
   const AuditTensors tensors = open_audit_tensors(command);
   set_meant(command, *command.sizes.tokens);
-  TensorAudit found = audit_tensors(tensors);
+  TensorAudit found = audit_or_refuse(tensors);
   const ModelSizes& sizes = command.sizes;
   double factor = found.factor;
   const double tolerance = std::max(kNearFactor, 6 * found.factor_error / std::abs(factor));

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "config/user_error.h"
 #include "io/matrix_file.h"
 #include "io/matrix_file_error.h"
 

@@ -1,7 +1,7 @@
 // The files of an audit: opened, and checked against each other.
 #pragma once
 
-#include "app/audit.h"
+#include "app/audit_command.h"
 #include "audit/head_cells.h"
 
 namespace attnscale {

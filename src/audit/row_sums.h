@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "audit/findings.h"
 #include "audit/head_cells.h"
-#include "audit/tensor_audit.h"
 
 namespace attnscale {
 

@@ -32,9 +32,10 @@ NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& 
   }
   if (!tensor.format) {
     fail(tensor.name,
-         fmt::format("found numbers of the type {}; expected float64, float32, "
-                     "float16, bfloat16, float8_e4m3fn or float8_e5m2: save array.astype(\"<f4\")",
-                     in_quotes(tensor.type)));
+         fmt::format(
+             "found numbers of the type {}; expected float64, float32, float16 (of either byte "
+             "order), bfloat16, float8_e4m3fn or float8_e5m2: save array.astype(\"<f4\")",
+             in_quotes(tensor.type)));
   }
   if (dtype && *dtype != *tensor.format) {
     fail(tensor.name, fmt::format("found numbers of the type {}; \"dtype\" says {}", tensor.type,

@@ -176,6 +176,15 @@ class AuditTensorsTest(CommandLineTest):
             self.assertTrue(text.startswith("As 1/sqrt(d) would give"), text)
             self.assertIn("mask       causal", text)
 
+    def test_refuses_files_that_do_not_fit(self):
+        q, k, scores = self.layer("unit")
+        write_safetensors(self.folder / FILE, q=q, k=k, w=scores, short=k[:3])
+        self.refuse("audit", *NAMES, says=["found the weight -", "--scores"])
+        self.refuse("audit", *NAMES[:4], says=["one of --weights FILE and --scores FILE"])
+        self.refuse("audit", "--queries", f"{FILE}:q", "--keys", f"{FILE}:short", "--weights",
+                    f"{FILE}:w", says=["3 of keys, which do not divide them"])
+        self.refuse("audit", *NAMES[:5], f"{FILE}:k", says=["expected 8 heads of 64 x 64"])
+
     def test_what_is_meant_decides_the_exit_code(self):
         q, k, scores = self.layer("layer")
         self.audit(q, k, attend(scores / 8), "--like", "q.k / sqrt(d)")

@@ -57,7 +57,7 @@ WRONG_NPY = [
     ("big-endian integers", npy(header("'>i8'"), FOUR), ['found numbers of the type ">i8"',
                                                          'save array.astype("<f4")']),
     ("no byte order", npy(header("'f8'"), FOUR), ['found numbers of the type "f8"',
-                                                  'or big-endian with ">"']),
+                                                  "of either byte order"]),
     ("structured", npy(header("[('a', '<f8')]"), FOUR),
      ["byte 20: found", '"<f2", "<f4" or "<f8"']),
     ("bits alone", npy(header("'|V2'", shape="(4, 4)"), FOUR), ['found "|V2"',

@@ -104,8 +104,8 @@ TEST(Matrix, ReadsTheByteOrderThatItIsGiven) {
   const std::vector<std::uint8_t> twice{0xBF, 0xC4, 0, 0, 0, 0, 0, 0, 0x3F, 0xF0, 0, 0, 0, 0, 0, 1};
   const auto read = [](std::vector<std::uint8_t> bytes, NumberFormat format, std::endian order) {
     if (order == std::endian::little) {
-      for (auto begin = bytes.begin(); begin != bytes.end(); begin += bytes_of(format)) {
-        std::reverse(begin, begin + bytes_of(format));
+      for (auto begin = bytes.begin(); begin != bytes.end(); begin += row_of(format).bytes) {
+        std::reverse(begin, begin + row_of(format).bytes);
       }
     }
     Matrix matrix = matrix_of(bytes, format, 1, 1);
