@@ -44,7 +44,7 @@ double meant_factor(const ModelSizes& sizes) {
 
 // "1/128.0", where that is shorter to read than the decimal.
 std::string as_fraction(double factor) {
-  if (factor == 0 || std::abs(factor) >= 1) return "";
+  if (std::abs(factor) < 1e-9 || std::abs(factor) >= 1) return "";
   return fmt::format(" = 1/{}, 1/sqrt({})", rounded_short(1 / factor, 5),
                      rounded_short(1 / factor / factor, 5));
 }
@@ -53,8 +53,9 @@ std::string as_fraction(double factor) {
 std::string over_meant(double factor, const ModelSizes& sizes) {
   const double ratio = factor / meant_factor(sizes);
   std::string text = fmt::format("{} of {}", short_number(ratio), sizes.meant_name);
-  if (ratio > 0 && ratio < 1)
+  if (ratio > 0.01 && ratio < 0.9999) {
     text += fmt::format(", which is {} times it", rounded_short(1 / ratio, 5));
+  }
   return text;
 }
 
@@ -107,7 +108,12 @@ AuditAnswer audit_numbers(AuditCommand& command, std::size_t width) {
   }
   const double factor = command.factor.value_or(command.measured_sd.value_or(0) / sd);
   const double near = command.factor ? 2e-3 : std::log1p(kNearSpread);
-  const std::vector<FactorName> names = factor_names(sizes, factor, 1e-9);
+  std::vector<FactorName> names = factor_names(sizes, factor, 1e-9);
+  // Sizes that nobody gave are so many that only an exact one means something.
+  constexpr double kNearGuess = 5e-3;
+  std::erase_if(names, [&](const FactorName& one) {
+    return one.is_guess && factor_distance(factor, one.factor) > kNearGuess;
+  });
   const bool is_zero = factor == 0;
   const bool is_explained = is_zero || factor_distance(factor, names.front().factor) <= near;
   const bool is_good = is_explained && (is_zero || !is_against(command, names.front()));

@@ -174,7 +174,7 @@ std::vector<FactorName> factor_names(const ModelSizes& sizes, double factor, dou
   for (const Candidate& one : all) {
     const bool is_twin = !names.empty() && factor_distance(names.back().factor, one.factor) < 1e-9;
     if (!is_twin) {
-      names.push_back({one.name, one.factor, one.is_meant});
+      names.push_back({one.name, one.factor, one.is_guess, one.is_meant});
     } else if (!one.is_guess && !names.back().is_meant) {
       names.back().name += "; or " + one.name;
     }

@@ -29,6 +29,7 @@ struct ModelSizes {
 struct FactorName {
   std::string name;  ///< such as "scaled twice (q.k / d)"
   double factor;     ///< what q.k is multiplied by
+  bool is_guess;     ///< of a size that nobody gave
   bool is_meant;     ///< it is the factor that is meant
 };
 

@@ -130,4 +130,21 @@ void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& he
   }
 }
 
+void find_large_masks(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
+                      TensorAudit& audit) {
+  constexpr double kLow = -1e4;
+  if (tensors.masked_below) return;
+  double lowest = 0;
+  for (const HeadCells& head : heads) {
+    for (const double logit : head.cells.logits) {
+      if (!std::isnan(logit)) lowest = std::min(lowest, logit);
+    }
+  }
+  if (lowest > kLow) return;
+  audit.findings.insert(
+      audit.findings.begin(),
+      fmt::format("scores down to {:.3g} look like masks: say --masked-below -1e4", lowest));
+  audit.is_explained = false;
+}
+
 }  // namespace attnscale

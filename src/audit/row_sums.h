@@ -13,4 +13,8 @@ namespace attnscale {
 void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
                    const std::vector<LineFit>& fits, double rounding, TensorAudit& audit);
 
+/// Says where scores are so low that they can only be masks, which nobody said.
+void find_large_masks(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
+                      TensorAudit& audit);
+
 }  // namespace attnscale

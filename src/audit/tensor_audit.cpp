@@ -202,9 +202,7 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
     audit.findings.push_back(std::move(finding));
   };
   std::vector<LineFit> sloped;
-  if (is_bad) {
-    sloped = fit_each(heads, kCellsForOthers, fit_distance);
-  }
+  if (is_bad) sloped = fit_each(heads, kCellsForOthers, fit_distance);
   const double by_distance = is_bad ? pool(sloped).value() : straight;
   const CapFits caps = fit_caps(heads, lines, is_bad, kCellsForCaps);
   if (is_bad && by_distance < wanted && by_distance <= caps.residual) {
@@ -262,6 +260,7 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
                              middle)
                : "a factor of its own for each query");
     audit.is_explained = audit.is_explained && is_log;
+    for (LineFit& fit : lines) fit.residual = rows.value();
     return;
   }
   others = fit_each(heads, kCellsForOthers,
@@ -376,9 +375,8 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   const HeadOrder order = find_head_order(tensors, 0.05);
   audit.head_words = order.words;
   if (!order.finding.empty()) audit.findings.push_back(order.finding);
-  const std::int64_t heads_held = std::max<std::int64_t>(tensors.queries.heads, 1);
   const std::int64_t most = std::max<std::int64_t>(
-      8, std::min(kMostCells, (std::int64_t{1} << 24) / heads_held) / tensors.keys.rows);
+      8, std::min(kMostCells, (std::int64_t{1} << 24) / tensors.queries.heads) / tensors.keys.rows);
   Heads heads;
   std::vector<LineFit> lines;
   for (std::int64_t head = 0; head < tensors.queries.heads; ++head) {
@@ -392,6 +390,7 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   judge_residual(tensors, levels, audit);
   find_factor(lines, audit);
   find_mask(tensors, heads, lines, audit);
+  if (!tensors.are_weights) find_large_masks(tensors, heads, audit);
   if (tensors.are_weights)
     find_row_sums(tensors, heads, lines, rounding_of(levels.answer_digits), audit);
   return audit;

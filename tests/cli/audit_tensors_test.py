@@ -185,6 +185,32 @@ class AuditTensorsTest(CommandLineTest):
                     f"{FILE}:w", says=["3 of keys, which do not divide them"])
         self.refuse("audit", *NAMES[:5], f"{FILE}:k", says=["expected 8 heads of 64 x 64"])
 
+    def test_large_finite_masks_are_told_and_can_be_named(self):
+        q, k, scores = self.layer("layer")
+        logits = np.where(np.tri(64) == 1, scores / 8, -1e9)
+        for name, array in (("q", q), ("k", k), ("s", logits)):
+            np.save(self.folder / f"{name}.npy", array)
+        files = ["--queries", "q.npy", "--keys", "k.npy", "--scores", "s.npy"]
+        answer = self.attnscale("audit", *files)
+        self.assertEqual(answer.returncode, 5)
+        self.assertIn("look like masks: say --masked-below", answer.stdout.splitlines()[0])
+        text = self.succeed("audit", *files, "--masked-below=-1e4").stdout
+        self.assertTrue(text.startswith("As 1/sqrt(d) would give"), text)
+
+    def test_finds_norms_biases_and_orders_that_are_no_factor(self):
+        for look in LOOKS:
+            q, k, scores = self.layer(look)
+            norms = [np.linalg.norm(array, axis=-1) for array in (q, np.repeat(k, 2, axis=0))]
+            cosines = scores / norms[0][:, :, None] / norms[1][:, None, :]
+            self.assertIn("normalised", self.audit(q, k, attend(10 * cosines), code=5))
+            bias = np.random.default_rng(4).normal(size=(8, 1, 64))
+            self.assertIn("depends on the key alone", self.audit(q, k, attend(scores / 8 + bias)))
+            order = np.roll(k, 1, axis=0)
+            self.assertIn("heads in another order",
+                          self.audit(q, k, attend(scores_of(q, order) / 8)).lower())
+            turned = np.swapaxes(attend(np.swapaxes(scores, -1, -2) / 8, causal=False), -1, -2)
+            self.assertIn("softmax over queries", self.audit(q, k, turned, code=5))
+
     def test_what_is_meant_decides_the_exit_code(self):
         q, k, scores = self.layer("layer")
         self.audit(q, k, attend(scores / 8), "--like", "q.k / sqrt(d)")
