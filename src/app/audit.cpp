@@ -11,6 +11,7 @@
 #include "app/audit_files.h"
 #include "audit/tensor_audit.h"
 #include "io/json_text.h"
+#include "numerics/portable_math.h"
 #include "report/number_text.h"
 #include "report/screen_table.h"
 
@@ -107,7 +108,7 @@ AuditAnswer audit_numbers(AuditCommand& command, std::size_t width) {
             ExitCode::kDone};
   }
   const double factor = command.factor.value_or(command.measured_sd.value_or(0) / sd);
-  const double near = command.factor ? 2e-3 : std::log1p(kNearSpread);
+  const double near = command.factor ? 2e-3 : plain::log1p(kNearSpread);
   std::vector<FactorName> names = factor_names(sizes, factor, 1e-9);
   // Sizes that nobody gave are so many that only an exact one means something.
   constexpr double kNearGuess = 5e-3;

@@ -1,4 +1,6 @@
 #include "audit/factor_names.h"
+#include "numerics/double_double.h"
+#include "numerics/portable_math.h"
 
 #include <fmt/core.h>
 
@@ -53,7 +55,7 @@ Size one_over(Size size) {
   return size ? Size(1 / *size) : size;
 }
 Size meant_power(const ModelSizes& s, double power) {
-  return s.meant == 1 ? std::nullopt : Size(std::pow(s.meant, power) * per_root(s));
+  return s.meant == 1 ? std::nullopt : Size(plain::power(s.meant, power) * per_root(s));
 }
 
 // Sources: the issue threads of public models and kernels. Rows of one line each.
@@ -154,7 +156,7 @@ std::vector<Candidate> candidates(const ModelSizes& s) {
 
 double factor_distance(double factor, double explanation) {
   const double ratio = factor / explanation;
-  return ratio > 0 ? std::abs(std::log(ratio)) : std::numeric_limits<double>::infinity();
+  return ratio > 0 ? std::abs(plain::log(ratio)) : std::numeric_limits<double>::infinity();
 }
 
 std::vector<FactorName> factor_names(const ModelSizes& sizes, double factor, double tolerance) {

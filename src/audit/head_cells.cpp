@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "numerics/portable_math.h"
 #include "numerics/precision.h"
 
 namespace attnscale {
@@ -146,7 +147,7 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
   // Where numbers have fewer digits, a logarithm says little.
   double least = std::max(format.least_normal, 0x1p-126);
   if (found.is_half && found.digits == 11) least = std::max(least, 0x1p-14);
-  for (double& logit : cells.logits) logit = logit >= least ? std::log(logit) : kNan;
+  for (double& logit : cells.logits) logit = logit >= least ? plain::log(logit) : kNan;
   return found;
 }
 

@@ -1,4 +1,5 @@
 #include "audit/head_fit.h"
+#include "numerics/portable_math.h"
 
 #include <algorithm>
 #include <array>
@@ -84,6 +85,13 @@ struct Bent {
   double value, by_z, by_v;
 };
 
+// tan by its continued fraction, to 1e-12 below 1.4.
+double tangent(double x) {
+  double fraction = 0;
+  for (int odd = 25; odd >= 1; odd -= 2) fraction = x * x / (odd - fraction);
+  return fraction / x;
+}
+
 Bent bend(double z, double v) {
   const double power = v * z * z;
   if (std::abs(power) < 1e-3) {
@@ -92,7 +100,7 @@ Bent bend(double z, double v) {
   }
   const double root = std::sqrt(std::abs(v));
   const double value =
-      v > 0 ? std::tanh(z * root) / root : std::tan(std::clamp(z * root, -1.4, 1.4)) / root;
+      v > 0 ? plain::tanh(z * root) / root : tangent(std::clamp(z * root, -1.4, 1.4)) / root;
   const double by_z = 1 - v * value * value;
   return {value, by_z, (z * by_z - value) / (2 * v)};
 }

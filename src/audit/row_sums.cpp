@@ -1,4 +1,5 @@
 #include "audit/row_sums.h"
+#include "numerics/portable_math.h"
 
 #include <fmt/core.h>
 
@@ -25,14 +26,14 @@ double log_sum(const HeadCells& head, std::size_t row, const LineFit& fit,
   for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
     if (std::isnan(cells.logits[i])) continue;
     double logit = fit.factor * x[i];
-    if (audit.soft_cap) logit = *audit.soft_cap * std::tanh(logit / *audit.soft_cap);
+    if (audit.soft_cap) logit = *audit.soft_cap * plain::tanh(logit / *audit.soft_cap);
     logits.push_back(logit);
   }
   if (logits.empty()) return 0;
   const double top = *std::ranges::max_element(logits);
   double sum = 0;
-  for (const double logit : logits) sum += std::exp(logit - top);
-  return top + std::log(sum);
+  for (const double logit : logits) sum += plain::exp(logit - top);
+  return top + plain::log(sum);
 }
 
 // True if every key's weights sum to 1 over queries.
@@ -57,7 +58,7 @@ void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& 
       const double kept = 1 - heads[h].sums[row];
       if (kept < std::max(0.02, 12 * rounding) || heads[h].sums[row] < 0.02) continue;
       logits.push_back(log_sum(heads[h], row, fits[h], audit) +
-                       std::log(kept / heads[h].sums[row]));
+                       plain::log(kept / heads[h].sums[row]));
     }
     if (logits.empty()) continue;
     sinks.push_back(median(logits));

@@ -9,6 +9,7 @@
 
 #include "audit/head_order.h"
 #include "audit/row_sums.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
@@ -138,8 +139,8 @@ Levels levels_of(const AuditTensors& t, const Heads& heads, const std::vector<Li
   constexpr double kFloat32 = 5e-7;  // what a sum and an exponential in float32 leave
   levels.answers = rounding_of(levels.answer_digits) * (t.are_weights ? 1 : logits);
   levels.answers = std::max(levels.answers, kFloat32 * (1 + logits));
-  levels.logits = std::hypot(levels.answers, rounding_of(8) * logits);
-  levels.vectors = std::hypot(
+  levels.logits = levels.answers + rounding_of(8) * logits;
+  levels.vectors = std::max(
       levels.answers, std::sqrt(2.0) * rounding_of(levels.vector_digits) * std::sqrt(vectors / n));
   return levels;
 }
@@ -247,7 +248,7 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
           head.cells.logits.begin() + static_cast<std::ptrdiff_t>((r + 1) * head.cells.keys),
           [](double logit) { return !std::isnan(logit); }));
       if (!std::isnan(fits.factors[r]) && seen > 2)
-        ratios.push_back(fits.factors[r] / std::log(seen));
+        ratios.push_back(fits.factors[r] / plain::log(seen));
     }
   }
   if (rows.value() < wanted) {
@@ -335,7 +336,7 @@ void find_mask(const AuditTensors& t, const Heads& heads, const std::vector<Line
         ++n;
       }
       if (n == 0) continue;
-      const double least = t.are_weights ? std::log(0x1p-13) : -1e300;
+      const double least = t.are_weights ? -9.010913347279288 : -1e300;
       for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
         if ((is_causal && cells.distance[i] < 0) ||
             cells.distance[i] > static_cast<double>(farthest)) {
