@@ -3,136 +3,276 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
+#include <stdexcept>
+#include <vector>
 
+#include "app/audit_expected.h"
+#include "app/audit_files.h"
+#include "audit/tensor_audit.h"
+#include "io/json_text.h"
+#include "numerics/portable_math.h"
 #include "report/number_text.h"
 #include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
 
-// Ratios this near to 1 count as an explanation: a spread from a few hundred scores is not known
-// better, and the hypotheses are further apart.
-constexpr double kNear = 1.05;
-
-using Size = std::optional<std::int64_t>;
-
-struct Hypothesis {
-  std::string_view name;
-  std::string_view formula;
-  Size AuditCommand::*needs;  // the size that it depends on; nullptr if none
-  // What q.k is multiplied by. `size` is that of `needs`, else d.
-  double (*multiplier)(double d, double size);
-};
-
-// The right scaling first. Sources: the issue threads of public models and kernels.
-constexpr std::array kHypotheses{
-    Hypothesis{"scaled once, as it should be", "q.k / sqrt(d)", nullptr,
-               [](double d, double) { return 1 / std::sqrt(d); }},
-    Hypothesis{"never scaled", "q.k", nullptr, [](double, double) { return 1.0; }},
-    Hypothesis{"scaled twice, by the caller and by the kernel", "q.k / sqrt(d) / sqrt(d)", nullptr,
-               [](double d, double) { return 1 / d; }},
-    Hypothesis{"divided by d, as muP does on purpose", "q.k / d", nullptr,
-               [](double d, double) { return 1 / d; }},
-    Hypothesis{"root taken twice, or d^-1/4 on one side only", "q.k / sqrt(sqrt(d))", nullptr,
-               [](double d, double) { return 1 / std::sqrt(std::sqrt(d)); }},
-    Hypothesis{"multiplied instead of divided", "q.k * sqrt(d)", nullptr,
-               [](double d, double) { return std::sqrt(d); }},
-    Hypothesis{"root of the model's width", "q.k / sqrt(d_model)", &AuditCommand::d_model,
-               [](double, double width) { return 1 / std::sqrt(width); }},
-    Hypothesis{"divided by the model's width", "q.k / d_model", &AuditCommand::d_model,
-               [](double, double width) { return 1 / width; }},
-    Hypothesis{"root of the number of heads", "q.k / sqrt(heads)", &AuditCommand::heads,
-               [](double, double heads) { return 1 / std::sqrt(heads); }},
-    Hypothesis{"root of the padded head size", "q.k / sqrt(padded_d)", &AuditCommand::padded_d,
-               [](double, double padded) { return 1 / std::sqrt(padded); }},
-    Hypothesis{"root of the values' head size", "q.k / sqrt(value_d)", &AuditCommand::value_d,
-               [](double, double values) { return 1 / std::sqrt(values); }},
-    Hypothesis{"divided by the layer too, seen in the last", "q.k / sqrt(d) / layers",
-               &AuditCommand::layers,
-               [](double d, double layers) { return 1 / (std::sqrt(d) * layers); }},
-};
-
-double distance(const Explanation& one) {
-  return std::abs(std::log(one.ratio.value_or(1)));
-}
+// A spread from a few hundred scores is not known better than this.
+constexpr double kNearSpread = 0.05;
+constexpr double kNearFactor = 5e-4;
 
 std::string short_number(double number) {
   return rounded_short(number, 4);
 }
 
-std::string which_d(const AuditCommand& command) {
-  std::string text = fmt::format("Which d? The head size {}", command.d);
-  if (command.d_model && command.heads) {
-    text += fmt::format(" ({} over {} heads)", *command.d_model, *command.heads);
+void set_meant(AuditCommand& command, double keys) {
+  const double root = std::sqrt(command.sizes.d);
+  if (command.like) {
+    const ExpectedLogit expected = expected_logit(*command.like, command.sizes.d, keys);
+    command.sizes.meant = expected.factor * root;
+    command.sizes.meant_name = *command.like;
+    if (std::abs(command.sizes.meant - 1) < 1e-12) command.sizes.meant = 1;
+  } else if (command.multiplier) {
+    command.sizes.meant = *command.multiplier;
+    command.sizes.meant_name = fmt::format("{:.6g}/sqrt(d)", *command.multiplier);
   }
-  if (command.d_model && *command.d_model != command.d) {
-    text += fmt::format(", not the model's width {}", *command.d_model);
-  }
-  return text + fmt::format(": divide q.k by sqrt({}) = {}.\n", command.d,
-                            short_number(std::sqrt(static_cast<double>(command.d))));
 }
 
-// What the ranked explanations say about the measured spread.
-std::string verdict(const AuditCommand& command, const std::vector<Explanation>& ranked) {
-  const std::string measured = short_number(*command.measured_sd);
-  const auto explains = [](const Explanation& one) { return distance(one) <= std::log(kNear); };
-  if (!explains(ranked.front())) {
-    return fmt::format(
-        "None of these leaves a spread within 5 % of {0}. If the scores are scaled by 1/sqrt(d), "
-        "the spreads of a query's and a key's entry multiply to {0} instead of 1.\n",
-        measured);
-  }
-  std::string text;
-  for (const Explanation& one : ranked) {
-    if (!explains(one)) break;
-    text += text.empty() ? "A measured spread of " + measured + " fits: " : "; or: ";
-    text += one.name + " (" + one.formula + ")";
-  }
-  text += ".\n";
-  if (std::count_if(ranked.begin(), ranked.end(), explains) > 1) {
-    text += "Their spreads are too close to distinguish by one measurement.\n";
+double meant_factor(const ModelSizes& sizes) {
+  return sizes.meant / std::sqrt(sizes.d);
+}
+
+// "1/128.0", where that is shorter to read than the decimal.
+std::string as_fraction(double factor) {
+  if (std::abs(factor) < 1e-9 || std::abs(factor) >= 1) return "";
+  return fmt::format(" = 1/{}, 1/sqrt({})", rounded_short(1 / factor, 5),
+                     rounded_short(1 / factor / factor, 5));
+}
+
+// "0.6291 of what is meant, or that / 1.59".
+std::string over_meant(double factor, const ModelSizes& sizes) {
+  const double ratio = factor / meant_factor(sizes);
+  std::string text = fmt::format("{} of {}", short_number(ratio), sizes.meant_name);
+  if (ratio > 0.01 && ratio < 0.9999) {
+    text += fmt::format(", which is {} times it", rounded_short(1 / ratio, 5));
   }
   return text;
+}
+
+std::string which_d(const ModelSizes& sizes) {
+  std::string text = fmt::format("Which d? The head size {}", sizes.d);
+  const bool is_quotient = sizes.d_model && sizes.heads && *sizes.d_model / *sizes.heads == sizes.d;
+  if (is_quotient) text += fmt::format(" ({} over {} heads)", *sizes.d_model, *sizes.heads);
+  if (sizes.d_model && *sizes.d_model != sizes.d) {
+    text += fmt::format(", not the model's width {}", *sizes.d_model);
+  }
+  return text +
+         fmt::format(": divide q.k by sqrt({}) = {}.\n", sizes.d, short_number(std::sqrt(sizes.d)));
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string numbers_json(const AuditCommand& command, double factor,
+                         const std::vector<FactorName>& names, bool is_explained) {
+  std::string text = fmt::format(
+      "{{\"explained\": {}, \"factor\": {:.9g}, \"over_meant\": {:.6g}, "
+      "\"names\": [",
+      is_explained, factor, factor / meant_factor(command.sizes));
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i) {
+    text +=
+        fmt::format("{}{{\"name\": {}, \"factor\": {:.9g}, \"ratio\": {:.6g}}}", i == 0 ? "" : ", ",
+                    quote(names[i].name), names[i].factor, factor / names[i].factor);
+  }
+  return text + "]}\n";
+}
+
+// What is against the factor that the user says is meant.
+bool is_against(const AuditCommand& command, const FactorName& name) {
+  return (command.like || command.multiplier) && !name.is_meant;
+}
+
+AuditAnswer audit_numbers(AuditCommand& command, std::size_t width) {
+  set_meant(command, command.sizes.tokens.value_or(1));
+  const ModelSizes& sizes = command.sizes;
+  const double sd = std::sqrt(sizes.d) * command.query_sd * command.key_sd;
+  if (!command.factor && !command.measured_sd) {
+    const double factor = meant_factor(sizes);
+    return {fmt::format("{}\nA spread of {} is then expected, with entries of spread {} and {}; "
+                        "give the measured one with --measured-sd.\n",
+                        which_d(sizes), short_number(factor * sd), short_number(command.query_sd),
+                        short_number(command.key_sd)),
+            ExitCode::kDone};
+  }
+  const double factor = command.factor.value_or(command.measured_sd.value_or(0) / sd);
+  const double near = command.factor ? 2e-3 : plain::log1p(kNearSpread);
+  std::vector<FactorName> names = factor_names(sizes, factor, 1e-9);
+  // Sizes that nobody gave are so many that only an exact one means something.
+  constexpr double kNearGuess = 5e-3;
+  std::erase_if(names, [&](const FactorName& one) {
+    return one.is_guess && factor_distance(factor, one.factor) > kNearGuess;
+  });
+  const bool is_zero = factor == 0;
+  const bool is_explained = is_zero || factor_distance(factor, names.front().factor) <= near;
+  const bool is_good = is_explained && (is_zero || !is_against(command, names.front()));
+  const ExitCode code = is_good ? ExitCode::kDone : ExitCode::kMismatch;
+  if (command.json) return {numbers_json(command, factor, names, is_explained), code};
+  std::string text;
+  if (is_zero) {
+    text = "A factor of 0: weights do not depend on q.k.\n";
+  } else if (is_explained) {
+    text = capital(names.front().name) + ".\n";
+  } else {
+    text = "No usual mistake explains it; the nearest are below.\n";
+  }
+  text += fmt::format("  factor     {:.6g}{}; {}\n", factor, as_fraction(factor),
+                      over_meant(factor, sizes));
+  if (!command.factor) {
+    text += fmt::format(
+        "  spread     {} measured, with entries of spread {} (queries) and {} (keys)"
+        "\n",
+        short_number(*command.measured_sd), short_number(command.query_sd),
+        short_number(command.key_sd));
+  }
+  const auto near_count = static_cast<std::size_t>(std::ranges::count_if(
+      names, [&](const FactorName& one) { return factor_distance(factor, one.factor) <= near; }));
+  if (near_count > 1) {
+    text += fmt::format("  {} more are within {:.2g} %: one measurement does not tell them apart\n",
+                        near_count - 1, 100 * near);
+  }
+  text += "  " + which_d(sizes) + "\n";
+  ScreenTable screen;
+  screen.header = {"what was done", command.factor ? "factor" : "spread", "found / this"};
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i) {
+    screen.rows.push_back({names[i].name,
+                           short_number(command.factor ? names[i].factor : names[i].factor * sd),
+                           short_number(factor / names[i].factor)});
+  }
+  return {text + to_text(screen, std::max<std::size_t>(width, 160)), code};
+}
+
+// The first line: what is beside the factor, then the factor's name.
+std::string headline(const TensorAudit& found, const std::string& name) {
+  std::string text;
+  for (const std::string& finding : found.findings) text += (text.empty() ? "" : "; ") + finding;
+  if (!name.empty()) text += (text.empty() ? "" : "; ") + name;
+  return capital(text) + "\n";
+}
+
+std::string tensors_json(const TensorAudit& found, const std::vector<FactorName>& names,
+                         const ModelSizes& sizes, bool is_explained) {
+  const auto optional = [](const std::optional<double>& number) {
+    return number ? fmt::format("{:.9g}", *number) : std::string("null");
+  };
+  std::string text = fmt::format(
+      "{{\"explained\": {}, \"factor\": {:.9g}, \"factor_error\": {:.3g}, \"over_meant\": {:.6g}, "
+      "\"name\": {}, \"softcap\": {}, \"sink\": {}, \"row_sum\": {}, \"residual\": {:.4g}, "
+      "\"residual_is\": {}, \"mask\": {}, \"heads\": [",
+      is_explained, found.factor, found.factor_error, found.factor / meant_factor(sizes),
+      quote(names.front().name), optional(found.soft_cap), optional(found.sink),
+      optional(found.sums), found.residual, quote(found.residual_words), quote(found.mask_words));
+  for (std::size_t h = 0; h < found.head_factors.size(); ++h) {
+    text += fmt::format("{}{:.9g}", h == 0 ? "" : ", ", found.head_factors[h]);
+  }
+  text += "], \"findings\": [";
+  for (std::size_t i = 0; i < found.findings.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + quote(found.findings[i]);
+  }
+  return text + "]}\n";
+}
+
+TensorAudit audit_or_refuse(const AuditTensors& tensors) {
+  try {
+    return audit_tensors(tensors);
+  } catch (const std::invalid_argument& error) {
+    throw UserError(fmt::format("attnscale audit: {}", error.what()));
+  }
+}
+
+AuditAnswer audit_tensor_files(AuditCommand& command) {
+  const AuditTensors tensors = open_audit_tensors(command);
+  set_meant(command, *command.sizes.tokens);
+  TensorAudit found = audit_or_refuse(tensors);
+  const ModelSizes& sizes = command.sizes;
+  double factor = found.factor;
+  const double tolerance = std::max(kNearFactor, 6 * found.factor_error / std::abs(factor));
+  std::vector<FactorName> names = factor_names(sizes, factor, tolerance);
+  std::string name;
+  bool is_named = factor_distance(factor, names.front().factor) <= tolerance;
+  bool is_meant = is_named && names.front().is_meant;
+  const bool is_zero =
+      std::abs(factor) <= std::max(8 * found.factor_error, 1e-4 * meant_factor(sizes));
+  if (is_zero) {
+    name = "a factor of 0: weights do not depend on q.k";
+    is_named = true;
+    is_meant = false;
+  } else if (found.sums) {
+    // What should be before the softmax is after it.
+    ModelSizes after = sizes;
+    const std::vector<FactorName> of_sums = factor_names(after, *found.sums, 5e-3);
+    const bool is_same = factor_distance(*found.sums, of_sums.front().factor) <= 5e-3;
+    found.findings.push_back(
+        fmt::format("scaled after the softmax: rows of weights sum to {}{}",
+                    as_fraction(*found.sums).empty() ? short_number(*found.sums)
+                                                     : "1/" + rounded_short(1 / *found.sums, 4),
+                    is_same ? fmt::format(", a factor {}", of_sums.front().name) : ""));
+    name = is_named ? fmt::format("before it {}", names.front().name) : "";
+    is_meant = false;
+  } else if (is_named) {
+    name = names.front().name;
+    if (found.factor_by_head) name = "";
+  } else if (!found.factor_by_head) {
+    name = fmt::format("a factor of {:.6g}, which no usual mistake explains", factor);
+  } else {
+    is_named = true;
+  }
+  bool differs = !is_meant || !found.findings.empty();
+  if (command.like) {
+    const ExpectedLogit expected = expected_logit(*command.like, sizes.d, *sizes.tokens);
+    const bool same_cap = expected.soft_cap && found.soft_cap &&
+                          std::abs(*found.soft_cap / *expected.soft_cap - 1) < 0.02;
+    differs = !is_meant || found.findings.size() != static_cast<std::size_t>(same_cap);
+  }
+  const bool says_meant = command.like || command.multiplier;
+  const bool is_explained = is_named && found.is_explained && found.residual_is_explained;
+  const ExitCode code =
+      is_explained && !(says_meant && differs) ? ExitCode::kDone : ExitCode::kMismatch;
+  if (!found.residual_is_explained) {
+    name = fmt::format(
+        "not explained: a straight line of the logits on q.k leaves {:.3g} of a "
+        "logit{}{}",
+        found.residual, name.empty() ? "" : "; its factor is ", name);
+  }
+  if (command.json) return {tensors_json(found, names, sizes, is_explained), code};
+  std::string text = headline(found, name);
+  const auto [low, high] = std::ranges::minmax(found.head_factors);
+  text +=
+      fmt::format("  factor     {:.5g} +- {:.1g} (heads {:.5g} to {:.5g}){}; {}\n", factor,
+                  found.factor_error, low, high, as_fraction(factor), over_meant(factor, sizes));
+  text += fmt::format("  layer      {}; {} queries, {} keys{}\n", found.head_words,
+                      tensors.queries.rows, tensors.keys.rows,
+                      found.rows < tensors.queries.rows
+                          ? fmt::format("; {} queries of each head were looked at", found.rows)
+                          : "");
+  text += fmt::format("  mask       {}\n", found.mask_words);
+  if (!found.sum_words.empty()) text += fmt::format("  sums       {}\n", found.sum_words);
+  text += fmt::format("  residual   {:.2g} of a logit, {}\n", found.residual, found.residual_words);
+  if (!is_named) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      text += fmt::format("  nearest    {}: {} of it\n", names[i].name,
+                          short_number(factor / names[i].factor));
+    }
+  }
+  return {text, code};
 }
 
 }  // namespace
 
-std::vector<Explanation> explanations(const AuditCommand& command) {
-  const auto d = static_cast<double>(command.d);
-  std::vector<Explanation> all;
-  for (const Hypothesis& row : kHypotheses) {
-    if (row.needs != nullptr && !(command.*row.needs)) continue;
-    const double size = row.needs != nullptr ? static_cast<double>(*(command.*row.needs)) : d;
-    Explanation one{std::string(row.name), std::string(row.formula),
-                    row.multiplier(d, size) * std::sqrt(d), std::nullopt};
-    if (command.measured_sd) one.ratio = *command.measured_sd / one.spread;
-    all.push_back(std::move(one));
-  }
-  if (command.measured_sd) {
-    std::ranges::stable_sort(all, {}, distance);
-  }
-  return all;
-}
-
-std::string audit_text(const AuditCommand& command, std::size_t width) {
-  const std::vector<Explanation> ranked = explanations(command);
-  ScreenTable screen;
-  screen.header = {"what was done", "logit", "spread"};
-  if (command.measured_sd) screen.header.emplace_back("measured / spread");
-  for (const Explanation& one : ranked) {
-    screen.rows.push_back({one.name, one.formula, short_number(one.spread)});
-    if (one.ratio) screen.rows.back().push_back(short_number(*one.ratio));
-  }
-  std::string text = fmt::format(
-      "{}\nSpread of the logits at d = {}, entries of queries and keys with mean 0 and spread "
-      "1{}\n{}",
-      which_d(command), command.d, command.measured_sd ? "; the best explanation first" : "",
-      to_text(screen, width));
-  if (command.measured_sd) text.append("\n").append(verdict(command, ranked));
-  return text;
+AuditAnswer audit(AuditCommand command, std::size_t width) {
+  return command.queries ? audit_tensor_files(command) : audit_numbers(command, width);
 }
 
 }  // namespace attnscale

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "app/process.h"
 #include "app/version.h"
@@ -107,34 +108,79 @@ Command make_softmax(const Arguments& arguments) {
 }
 
 // The head size, given or as width over heads.
-std::int64_t head_size(const Arguments& arguments, const AuditCommand& audit,
-                       std::optional<std::int64_t> given) {
-  if (given) return *given;
-  if (!audit.d_model || !audit.heads) {
-    arguments.refuse("needs --d N, or both --d-model N and --heads N");
+double head_size(const Arguments& arguments, const ModelSizes& sizes) {
+  if (const auto given = arguments.whole_number("d", 1, kLargestSize)) {
+    return static_cast<double>(*given);
   }
-  if (*audit.d_model % *audit.heads != 0) {
+  if (!sizes.d_model || !sizes.heads) {
+    arguments.refuse(
+        "needs --d N, or both --d-model N and --heads N, or the files of --queries, --keys and "
+        "--weights");
+  }
+  const double d = *sizes.d_model / *sizes.heads;
+  if (d != std::floor(d)) {
     arguments.refuse(
         fmt::format("--d-model {} is not a multiple of --heads {}; give the head size with --d",
-                    *audit.d_model, *audit.heads));
+                    *sizes.d_model, *sizes.heads));
   }
-  return *audit.d_model / *audit.heads;
+  return d;
+}
+
+std::optional<double> finite_number(const Arguments& arguments, const std::string& name) {
+  const auto found = arguments.text(name);
+  if (!found) return std::nullopt;
+  const auto number = parse_number<double>(*found);
+  if (number && std::isfinite(*number)) return number;
+  arguments.refuse(name, *found, "a number");
 }
 
 Command make_audit(const Arguments& arguments) {
   arguments.no_words();
-  const auto size = [&](const std::string& name) {
-    return arguments.whole_number(name, 1, kLargestSize);
-  };
   AuditCommand audit;
+  ModelSizes& sizes = audit.sizes;
+  const auto size = [&](const std::string& name, std::int64_t least = 1) {
+    const auto number = arguments.whole_number(name, least, kLargestSize);
+    return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
+  };
+  sizes.d_model = size("d-model");
+  sizes.heads = size("heads");
+  sizes.key_heads = size("kv-heads");
+  sizes.padded_d = size("padded-d");
+  sizes.value_d = size("value-d");
+  sizes.latent_d = size("latent-d");
+  sizes.rope_d = size("rope-d");
+  sizes.layers = size("layers");
+  sizes.layer = size("layer", 0);
+  sizes.tokens = size("tokens");
   audit.measured_sd =
       arguments.positive_number("measured-sd", "the spread of measured logits, a number above 0");
-  audit.d_model = size("d-model");
-  audit.heads = size("heads");
-  audit.padded_d = size("padded-d");
-  audit.value_d = size("value-d");
-  audit.layers = size("layers");
-  audit.d = head_size(arguments, audit, size("d"));
+  audit.query_sd = arguments.positive_number("query-sd", "a number above 0").value_or(1);
+  audit.key_sd = arguments.positive_number("key-sd", "a number above 0").value_or(1);
+  audit.multiplier = arguments.positive_number("multiplier", "a number above 0");
+  audit.factor = finite_number(arguments, "factor");
+  audit.masked_below = finite_number(arguments, "masked-below");
+  audit.like = arguments.text("like");
+  audit.queries = arguments.text("queries");
+  audit.keys = arguments.text("keys");
+  audit.weights = arguments.text("weights");
+  audit.scores = arguments.text("scores");
+  audit.causal = arguments.flag("causal");
+  audit.json = arguments.choice<bool>("format", {{"table", false}, {"json", true}});
+  audit.reading.layout = arguments.choice<TensorLayout>(
+      "layout",
+      {{"heads_first", TensorLayout::kHeadsFirst}, {"rows_first", TensorLayout::kRowsFirst}});
+  if (const auto dtype = arguments.text("dtype")) {
+    audit.reading.dtype = find_number_format(*dtype);
+    if (!audit.reading.dtype) {
+      arguments.refuse("dtype", *dtype, "bfloat16, float16, float8_e4m3fn or float8_e5m2");
+    }
+  }
+  if (audit.like && audit.multiplier) arguments.refuse("takes --like or --multiplier, not both");
+  if (audit.factor && audit.measured_sd)
+    arguments.refuse("takes --factor or --measured-sd, not both");
+  const bool has_files = audit.queries || audit.keys || audit.weights || audit.scores;
+  if (has_files && !audit.queries) arguments.refuse("needs --queries FILE beside the other files");
+  if (!has_files) sizes.d = head_size(arguments, sizes);
   return audit;
 }
 
@@ -198,14 +244,33 @@ constexpr std::array kShowOptions{
 constexpr std::array kSoftmaxOptions{
     OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
 constexpr std::array kAuditOptions{
+    OptionRow{"queries", "FILE", "queries of a layer: .safetensors, .npz (both \"FILE:NAME\"), .npy or .csv"},
+    OptionRow{"keys", "FILE", "its keys; heads that queries share are known by their number"},
+    OptionRow{"weights", "FILE", "its attention weights"},
+    OptionRow{"scores", "FILE", "in place of weights: what enters the softmax; -inf hides a key"},
+    OptionRow{"causal", "", "queries see no later keys"},
+    OptionRow{"masked-below", "X", "scores down there hide a key, such as -1e4"},
+    OptionRow{"layout", "LAYOUT", "heads_first (default) or rows_first: (batch, rows, heads, d)"},
+    OptionRow{"dtype", "TYPE", "of files that hold bits, such as bfloat16"},
+    OptionRow{"like", "PRESET|FORMULA", "what is meant; another factor then ends with exit code 5"},
+    OptionRow{"multiplier", "X", "what is meant, as X / sqrt(d)"},
     OptionRow{"d", "N", "head size (default: d-model divided by heads)"},
     OptionRow{"measured-sd", "X",
               "measured spread (standard deviation) of what enters the softmax"},
+    OptionRow{"query-sd", "X", "spread of the entries of queries (default 1)"},
+    OptionRow{"key-sd", "X", "spread of the entries of keys (default 1)"},
+    OptionRow{"factor", "X", "in place of a spread: what q.k is multiplied by"},
     OptionRow{"d-model", "N", "width of the model"},
     OptionRow{"heads", "N", "number of heads that share the width"},
+    OptionRow{"kv-heads", "N", "number of heads of keys and values"},
     OptionRow{"padded-d", "N", "head size as padded by a kernel"},
     OptionRow{"value-d", "N", "head size of the values"},
+    OptionRow{"latent-d", "N", "size of the latent that keys and values come from"},
+    OptionRow{"rope-d", "N", "part of the head size that is rotated"},
     OptionRow{"layers", "N", "number of layers of the model"},
+    OptionRow{"layer", "N", "number of the measured layer, from 0"},
+    OptionRow{"tokens", "N", "number of keys"},
+    OptionRow{"format", "FORMAT", "table or json (default table)"},
     kHelp};
 constexpr std::array kHelpAlone{kHelp};
 
@@ -222,7 +287,7 @@ constexpr std::array kCommands{
                kHelpAlone, make_verify},
     CommandRow{"softmax", "SCORES", "print weights and slopes of a list of scores like 16,8,0",
                kSoftmaxOptions, make_softmax},
-    CommandRow{"audit", "--d N --measured-sd X", "find the usual mistake that explains a measured spread",
+    CommandRow{"audit", "--queries F --keys F ...", "find the mistake between q, k and weights, or in a spread",
                kAuditOptions, make_audit},
     CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
     CommandRow{"list", "scalings|laws|metrics|samplers",

@@ -18,6 +18,7 @@
 #include "experiment/histogram.h"
 #include "experiment/samples.h"
 #include "io/atomic_file.h"
+#include "io/matrix_file.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
 #include "report/number_text.h"
@@ -68,7 +69,7 @@ std::string missed_sentence(const std::vector<ResultRow>& missed) {
 void expect_unchanged(const Given& given) {
   for (const auto matrix : kGivenMatrices) {
     const std::optional<GivenFile>& file = (given.*matrix).file;
-    if (!file || sha256_hex_of_file(file->path) == file->sha256) continue;
+    if (!file || sha256_hex_of_file(tensor_name(file->path).path) == file->sha256) continue;
     throw std::runtime_error(file->path +
                              " changed while it was measured; nothing was written: "
                              "run again when nobody writes to it");

@@ -47,7 +47,9 @@ struct Runner {
     return print(softmax_text(command, terminal_width(STDOUT_FILENO)));
   }
   ExitCode operator()(const AuditCommand& command) const {
-    return print(audit_text(command, terminal_width(STDOUT_FILENO)));
+    const auto [text, code] = audit(command, terminal_width(STDOUT_FILENO));
+    print(text);
+    return code;
   }
   ExitCode operator()(const ListCommand& command) const { return print(list_text(command)); }
   ExitCode operator()(const PrintCommand& command) const { return print(command.text); }

@@ -65,28 +65,31 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
   return text;
 }
 
-GivenFile open_given_file(const JsonValue& value, const std::string& name) {
-  if (name.empty()) refuse_found(value, "the name of a .npy or .csv file");
+GivenFile open_given_file(const JsonValue& value, const std::string& name,
+                          const TensorReading& reading) {
+  if (name.empty()) refuse_found(value, "the name of a .safetensors, .npz, .npy or .csv file");
   if (name.find('\0') != std::string::npos) {
     refuse(value, "found a name with the character \\u0000, which no file name has");
   }
   const bool from_command_line = value.place.line == 0;
   const fs::path path = value.place.source->folder / name;
   try {
-    MatrixFile opened = open_matrix_file(path);
+    MatrixFile opened = open_matrix_file(tensor_name(path.string()), reading);
     return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix)};
   } catch (const MatrixFileError& error) {
     refuse(value, error.what());
   } catch (const std::system_error& error) {
-    refuse(value, fmt::format("{}; expected a .npy or .csv file, its path relative to the {}",
-                              error.what(), from_command_line ? "working directory" : "config"));
+    refuse(value,
+           fmt::format(
+               "{}; expected a .safetensors, .npz, .npy or .csv file, its path relative to the {}",
+               error.what(), from_command_line ? "working directory" : "config"));
   }
 }
 
-GivenFile read_matrix_file(const JsonValue& value) {
+GivenFile read_matrix_file(const JsonValue& value, const TensorReading& reading) {
   GivenFile said;
   read_object(value, file_rows(), said);
-  GivenFile file = open_given_file(*value.find("file"), said.path);
+  GivenFile file = open_given_file(*value.find("file"), said.path, reading);
   const JsonValue* sha256 = value.find("sha256");
   if (sha256 != nullptr && said.sha256 != file.sha256) {
     refuse(*sha256,
@@ -101,11 +104,13 @@ GivenFile read_matrix_file(const JsonValue& value) {
 }  // namespace
 
 // Found by the rows of the object.
-static void read_into(const JsonValue& value, const Field&, GivenMatrix& matrix) {
+static void read_into(const JsonValue& value, const Field& field, GivenMatrix& matrix) {
+  TensorReading reading;
+  reading.hides_keys = field.name == "scores";
   if (value.kind == JsonKind::kString) {
-    matrix.file = open_given_file(value, value.text);
+    matrix.file = open_given_file(value, value.text, reading);
   } else if (value.kind == JsonKind::kObject) {
-    matrix.file = read_matrix_file(value);
+    matrix.file = read_matrix_file(value, reading);
   } else {
     matrix.rows = read_rows(value);
   }
@@ -178,10 +183,10 @@ void expect_length(const JsonValue& given, std::string_view key, const GivenMatr
 
 void expect_heads(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
                   const GivenMatrix& queries) {
-  if (matrix.heads() == queries.heads()) return;
+  if (queries.heads() % matrix.heads() == 0) return;
   refuse(*given.find(key),
-         fmt::format("found {} heads in {}; expected {}, as in {}: repeat the heads that queries "
-                     "share",
+         fmt::format("found {} heads in {}; expected {}, as in {}, or a number that divides it: "
+                     "query heads share the others' in turn",
                      matrix.heads(), name_of(key, matrix), queries.heads(),
                      name_of("queries", queries)));
 }
@@ -207,6 +212,21 @@ void check_vectors(const JsonValue& value, const Given& given) {
   expect_length(value, "keys", given.keys, d, name_of("queries", given.queries));
   expect_heads(value, "keys", given.keys, given.queries);
   check_values(value, given);
+}
+
+// Each query of given scores sees a key.
+void check_hidden(const JsonValue& value, const Given& given) {
+  if (!given.scores.file) return;
+  GivenScores scores(given);
+  for (std::int64_t head = 0; head < head_count(given); ++head) {
+    for (std::int64_t query = 0; query < query_count(given); ++query) {
+      if (!scores.of(head, query).scores.empty()) continue;
+      refuse(*value.find("scores"),
+             fmt::format("head {}, row {}, counted from 0: all its keys are hidden (-inf); leave "
+                         "such rows out",
+                         head, query));
+    }
+  }
 }
 
 void check_causal(const JsonValue& value, const Given& given) {
@@ -329,6 +349,7 @@ void read_into(const JsonValue& value, const Field&, Given& given) {
   }
   if (has_vectors) check_vectors(value, given);
   check_causal(value, given);
+  check_hidden(value, given);
 }
 
 void check_given(const JsonValue& value, const Experiment& experiment,

@@ -129,15 +129,16 @@ void add_weights(const Experiment& experiment, const Scaling& scaling, const Giv
   const std::span<const double> weights = found.weights();
   for (std::size_t key = 0; key < weights.size(); ++key) {
     results.weights.push_back({experiment.name, query.head, query.query, scaling.name,
-                               static_cast<std::int64_t>(key), query.seen.scores[key],
-                               found.logits()[key], weights[key], found.slope(key)});
+                               query.seen.key(key), query.seen.scores[key], found.logits()[key],
+                               weights[key], found.slope(key)});
   }
   const GivenMatrix& values = experiment.given->values;
   if (values.empty()) return;
   Numbers output(static_cast<std::size_t>(values.columns(0)));
   Numbers value;
+  const std::int64_t head = shared_head(*experiment.given, values, query.head);
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    values.read_row(query.head, static_cast<std::int64_t>(key), value);
+    values.read_row(head, query.seen.key(key), value);
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
   }
   for (std::size_t i = 0; i < output.size(); ++i) {

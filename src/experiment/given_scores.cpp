@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace attnscale {
 namespace {
@@ -25,6 +26,10 @@ std::optional<std::int64_t> size_of(const Given& given) {
   return given.scores.empty() ? given.queries.columns(0) : given.d;
 }
 
+std::int64_t shared_head(const Given& given, const GivenMatrix& shared, std::int64_t head) {
+  return head / (head_count(given) / shared.heads());
+}
+
 std::int64_t visible_keys(const Given& given, std::int64_t query) {
   const std::int64_t keys =
       given.scores.empty() ? given.keys.row_count() : given.scores.columns(query);
@@ -39,7 +44,14 @@ QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
   const auto visible = static_cast<std::size_t>(visible_keys(given_, query));
   if (!given_.scores.empty()) {
     given_.scores.read_row(head, query, row_);
-    return {std::span<const double>(row_).first(visible), {}, {}};
+    // A score of -inf hides its key.
+    seen_.clear();
+    for (std::size_t key = 0; key < visible; ++key) {
+      if (row_[key] == -std::numeric_limits<double>::infinity()) continue;
+      row_[seen_.size()] = row_[key];
+      seen_.push_back(static_cast<std::int64_t>(key));
+    }
+    return {std::span<const double>(row_).first(seen_.size()), {}, {}, seen_};
   }
   constexpr auto kSize = static_cast<std::int64_t>(kGroup);
   const std::int64_t first_query = query / kSize * kSize;
@@ -47,7 +59,8 @@ QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
   const auto place = static_cast<std::size_t>(query - first_query);
   return {std::span<const double>(scores_[place]).first(visible),
           std::span<const double>(squared_query_norms_).subspan(place, 1),
-          std::span<const double>(squared_key_norms_).first(visible)};
+          std::span<const double>(squared_key_norms_).first(visible),
+          {}};
 }
 
 // Each key is read once, against all queries of the group.
@@ -61,8 +74,9 @@ void GivenScores::score_group(std::int64_t head, std::int64_t first_query) {
   scores_.resize(kGroup);
   for (auto& scores : scores_) scores.resize(keys);
   squared_key_norms_.resize(keys);
+  const std::int64_t key_head = shared_head(given_, given_.keys, head);
   for (std::size_t key = 0; key < keys; ++key) {
-    given_.keys.read_row(head, static_cast<std::int64_t>(key), row_);
+    given_.keys.read_row(key_head, static_cast<std::int64_t>(key), row_);
     std::array<double, kGroup> sums{};
     double square = 0;
     for (std::size_t i = 0; i < row_.size(); ++i) {

@@ -19,6 +19,10 @@ std::int64_t query_count(const Given& given);
 /// Numbers in one query, if the experiment says how many.
 std::optional<std::int64_t> size_of(const Given& given);
 
+/// The head of keys or values that a head of queries uses: as models share them, query head h uses
+/// head h / (query heads / heads).
+std::int64_t shared_head(const Given& given, const GivenMatrix& shared, std::int64_t head);
+
 /// How many keys a query of any head is scored against: with `causal` query i of n sees the first
 /// i + 1 + (keys - n), so that the last one sees all.
 std::int64_t visible_keys(const Given& given, std::int64_t query);
@@ -32,6 +36,11 @@ struct QueryScores {
   std::span<const double> scores;
   std::span<const double> squared_query_norm;  ///< one number
   std::span<const double> squared_key_norms;
+  std::span<const std::int64_t> keys;  ///< which they are; empty if they are the first ones
+
+  std::int64_t key(std::size_t place) const {
+    return keys.empty() ? static_cast<std::int64_t>(place) : keys[place];
+  }
 };
 
 /// Scores (raw) of one query after another.
@@ -54,6 +63,7 @@ class GivenScores {
   std::int64_t head_ = -1;
   std::int64_t first_query_ = 0;
   std::vector<double> row_;
+  std::vector<std::int64_t> seen_;           // keys whose given scores are not -inf
   std::vector<double> queries_;              // [component * kGroup + query of the group]
   std::vector<std::vector<double>> scores_;  // of each query of the group
   std::vector<double> squared_query_norms_;

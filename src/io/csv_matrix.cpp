@@ -19,7 +19,7 @@ class CsvNumbers {
  public:
   CsvNumbers(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
 
-  Matrix read() {
+  Tensor read() {
     std::vector<double> numbers;
     std::int64_t rows = 0;
     std::size_t columns = 0;
@@ -35,7 +35,7 @@ class CsvNumbers {
       }
     }
     if (rows == 0) fail_here("found no numbers; expected one row of them per line");
-    return matrix_of(std::move(numbers), rows, static_cast<std::int64_t>(columns));
+    return tensor_of(std::move(numbers), rows, static_cast<std::int64_t>(columns));
   }
 
  private:
@@ -84,7 +84,7 @@ class CsvNumbers {
     for (const std::string_view cell : cells_of(line)) {
       ++column;
       const std::optional<double> number = parse(cell);
-      if (!number || !std::isfinite(*number)) {
+      if (!number || !(std::isfinite(*number) || *number < 0)) {
         fail_here(
             fmt::format("cell {}: found {}; expected a finite number such as 0.25 or -1e-3, with "
                         "commas between numbers",
@@ -94,12 +94,17 @@ class CsvNumbers {
     }
   }
 
-  static Matrix matrix_of(std::vector<double> numbers, std::int64_t rows, std::int64_t columns) {
+  Tensor tensor_of(std::vector<double> numbers, std::int64_t rows, std::int64_t columns) const {
     const auto held = std::make_shared<const std::vector<double>>(std::move(numbers));
-    Matrix matrix{1, rows, columns, NumberFormat::kFloat64, {}};
-    matrix.numbers =
+    Tensor tensor;
+    tensor.name = name_;
+    tensor.type = "text";
+    tensor.format = NumberFormat::kFloat64;
+    tensor.item_bytes = sizeof(double);
+    tensor.shape = {rows, columns};
+    tensor.numbers =
         std::shared_ptr<const std::byte>(held, reinterpret_cast<const std::byte*>(held->data()));
-    return matrix;
+    return tensor;
   }
 
   [[noreturn]] void fail_here(const std::string& what) const {
@@ -113,7 +118,7 @@ class CsvNumbers {
 
 }  // namespace
 
-Matrix read_csv_matrix(std::string_view text, const std::string& name) {
+Tensor read_csv_matrix(std::string_view text, const std::string& name) {
   return CsvNumbers(text, name).read();
 }
 

@@ -1,11 +1,11 @@
-// Matrices in files: NumPy's .npy, mapped into memory, and CSV. Strict: a file that is not exactly
-// a matrix of finite numbers is refused, with a message that says why. Knows nothing of queries and
-// keys.
+// Matrices in files, as models' tensors are written. Strict: a file that is not exactly tensors of
+// finite numbers is refused, with a message that says why. Knows nothing of queries and keys.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
+#include "io/tensor.h"
 #include "numerics/matrix.h"
 
 namespace attnscale {
@@ -16,15 +16,27 @@ struct MatrixFile {
   std::string sha256;  ///< of the whole file, in hexadecimal
 };
 
-/// Opens `path`; a name that ends in .csv is CSV, any other file must be .npy.
+/// A file, and the tensor in it if it holds several: what "layer.npz:q" names.
+struct TensorName {
+  std::filesystem::path path;
+  std::string tensor;  ///< may be empty
+
+  /// As it is written.
+  std::string text() const;
+};
+
+/// Only a file that ends in .npz or .safetensors has tensors with names.
+TensorName tensor_name(const std::string& text);
+
+/// The tensor of that name; a file with one tensor needs none. What ends in .csv is CSV; others say
+/// themselves what they are: .npy, .npz, .safetensors. The file is mapped, so it must not be
+/// changed while the tensor is used; compressed members of an .npz are unpacked into memory.
 ///
-/// .npy: versions 1, 2 and 3 of the format, <f2, <f4 or <f8 (or with > for <) in C order, shape
-/// (rows, columns) or (heads, rows, columns); mapped, not copied, so it must not be changed while
-/// it is used. CSV: numbers separated by commas, one row per line; a first line without any number
-/// is a header. Every number must be finite.
-///
-/// Throws MatrixFileError (matrix_file_error.h) if the file is not such a matrix, and
-/// std::system_error if it cannot be read.
-MatrixFile open_matrix_file(const std::filesystem::path& path);
+/// Throws MatrixFileError (matrix_file_error.h) if the file is wrong, with the way out where it is
+/// known, and std::system_error if it cannot be read.
+Tensor open_tensor(const TensorName& name);
+
+/// The same as a matrix, with the file's hash.
+MatrixFile open_matrix_file(const TensorName& name, const TensorReading& reading);
 
 }  // namespace attnscale

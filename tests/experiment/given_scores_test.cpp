@@ -25,10 +25,9 @@ Rows whole_rows(std::size_t rows, std::size_t columns, unsigned seed) {
 GivenMatrix matrix_of(const Rows& rows, std::int64_t heads) {
   const auto held = std::make_shared<std::vector<double>>();
   for (const auto& row : rows) held->insert(held->end(), row.begin(), row.end());
-  Matrix matrix{
-      heads, std::ssize(rows) / heads, std::ssize(rows.front()), NumberFormat::kFloat64, {}};
-  matrix.numbers =
-      std::shared_ptr<const std::byte>(held, reinterpret_cast<const std::byte*>(held->data()));
+  const Matrix matrix = matrix_in_rows(
+      heads, std::ssize(rows) / heads, std::ssize(rows.front()), NumberFormat::kFloat64,
+      std::shared_ptr<const std::byte>(held, reinterpret_cast<const std::byte*>(held->data())));
   return {{}, GivenFile{"", "", matrix}};
 }
 

@@ -19,9 +19,8 @@ Matrix matrix_of(const std::vector<Stored>& numbers, NumberFormat format, std::i
   const std::size_t size = numbers.size() * sizeof(Stored);
   const auto bytes = std::make_shared<std::vector<std::byte>>(size + 1);
   std::memcpy(bytes->data() + 1, numbers.data(), size);
-  Matrix matrix{heads, rows, std::ssize(numbers) / heads / rows, format, {}};
-  matrix.numbers = std::shared_ptr<const std::byte>(bytes, bytes->data() + 1);
-  return matrix;
+  return matrix_in_rows(heads, rows, std::ssize(numbers) / heads / rows, format,
+                        std::shared_ptr<const std::byte>(bytes, bytes->data() + 1));
 }
 
 // IEEE 754-2008, 3.4: binary16.
@@ -52,6 +51,38 @@ TEST(Matrix, ReadsEveryHalf) {
   }
 }
 
+// The OCP's 8-bit formats: a value of 7 is all ones in E4M3's exponent and fraction alone.
+TEST(Matrix, ReadsEveryNumberOfOneByte) {
+  std::vector<std::uint8_t> bytes(256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  std::vector<double> row(256);
+  matrix_of(bytes, NumberFormat::kFloat8E4m3, 1, 1).read_row(0, 0, row);
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    const double sign = bits >= 128 ? -1 : 1;
+    const int exponent = static_cast<int>(bits >> 3 & 15);
+    const int fraction = static_cast<int>(bits & 7);
+    if (exponent == 15 && fraction == 7) {
+      EXPECT_TRUE(std::isnan(row[bits])) << bits;
+    } else {
+      EXPECT_EQ(row[bits], sign * (exponent == 0 ? std::ldexp(fraction, -9)
+                                                 : std::ldexp(8 + fraction, exponent - 10)))
+          << bits;
+    }
+  }
+  matrix_of(bytes, NumberFormat::kFloat8E5m2, 1, 1).read_row(0, 0, row);
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    const double expected = half_value(bits << 8);
+    EXPECT_TRUE(row[bits] == expected || (std::isnan(row[bits]) && std::isnan(expected))) << bits;
+  }
+}
+
+TEST(Matrix, ReadsTheUpperHalfOfAFloat) {
+  const std::vector<std::uint16_t> halves = {0x3F80, 0xC020, 0x0001, 0xFF80};
+  std::vector<double> row(4);
+  matrix_of(halves, NumberFormat::kBfloat16, 1, 1).read_row(0, 0, row);
+  EXPECT_EQ(row, (std::vector<double>{1, -2.5, 0x1p-133, -HUGE_VAL}));
+}
+
 TEST(Matrix, ReadsTheRowOfItsHead) {
   const std::vector<float> floats = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0.1F};
   const std::vector<double> doubles(floats.begin(), floats.end());
@@ -73,8 +104,8 @@ TEST(Matrix, ReadsTheByteOrderThatItIsGiven) {
   const std::vector<std::uint8_t> twice{0xBF, 0xC4, 0, 0, 0, 0, 0, 0, 0x3F, 0xF0, 0, 0, 0, 0, 0, 1};
   const auto read = [](std::vector<std::uint8_t> bytes, NumberFormat format, std::endian order) {
     if (order == std::endian::little) {
-      for (auto begin = bytes.begin(); begin != bytes.end(); begin += bytes_of(format)) {
-        std::reverse(begin, begin + bytes_of(format));
+      for (auto begin = bytes.begin(); begin != bytes.end(); begin += row_of(format).bytes) {
+        std::reverse(begin, begin + row_of(format).bytes);
       }
     }
     Matrix matrix = matrix_of(bytes, format, 1, 1);

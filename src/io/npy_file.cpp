@@ -1,10 +1,9 @@
-#include "io/npy_header.h"
+#include "io/npy_file.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "io/matrix_file_error.h"
@@ -13,17 +12,6 @@ namespace attnscale {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  std::string shown = "\"";
-  for (const char c : text.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_printable = byte >= 0x20 && byte < 0x7F;
-    shown += is_printable ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
-  }
-  return shown.append(text.size() > kMost ? "...\"" : "\"");
-}
 
 // Reads the Python literal of a header: a dict of texts, truth values and tuples of integers.
 class HeaderText {
@@ -103,66 +91,25 @@ class HeaderText {
   const std::string& name_;
 };
 
-std::optional<NumberFormat> format_of(std::string_view descr) {
-  if (!descr.starts_with('<') && !descr.starts_with('>')) return std::nullopt;
-  const std::string_view type = descr.substr(1);
-  if (type == "f2") return NumberFormat::kFloat16;
-  if (type == "f4") return NumberFormat::kFloat32;
-  if (type == "f8") return NumberFormat::kFloat64;
-  return std::nullopt;
-}
-
-std::string shape_text(const std::vector<std::int64_t>& sizes) {
-  std::string text = "(";
-  for (const std::int64_t size : sizes) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  }
-  return text + (sizes.size() == 1 ? ",)" : ")");
-}
-
-void take_shape(HeaderText& text, NpyHeader& header) {
-  const std::size_t begin = text.skip_blanks();
-  std::vector<std::int64_t> sizes = text.take_sizes();
-  const auto refuse = [&](const char* reason) {
-    text.fail_at(begin, "found the shape " + shape_text(sizes) + reason);
-  };
-  if (sizes.size() != 2 && sizes.size() != 3) {
-    refuse("; expected (rows, d) or (heads, rows, d): reshape the array");
-  }
-  constexpr std::int64_t kMost = std::int64_t{1} << 48;  // bytes that a process can address
-  std::int64_t numbers = 1;
-  for (const std::int64_t size : sizes) {
-    if (size == 0) refuse(", which holds nothing; expected at least one row of one number");
-    if (size > kMost / numbers) refuse(", beyond any memory");
-    numbers *= size;
-  }
-  if (sizes.size() == 2) sizes.insert(sizes.begin(), 1);
-  header.heads = sizes[0];
-  header.rows = sizes[1];
-  header.columns = sizes[2];
-}
-
-void take_format(HeaderText& text, NpyHeader& header) {
-  const std::size_t begin = text.skip_blanks();
+// "<f4" and the like; bits alone are "|V2", "<V2", "<u2", "|u1" and "|i1".
+void take_format(HeaderText& text, Tensor& tensor) {
   constexpr const char* kExpected =
       "\"<f2\", \"<f4\" or \"<f8\" (float16, float32 or float64), or big-endian with \">\"";
   const std::string descr = text.take_text(kExpected);
-  const auto format = format_of(descr);
-  if (!format) {
-    text.fail_at(
-        begin, fmt::format("found numbers of the type {}; expected {}: save array.astype(\"<f4\")",
-                           in_quotes(descr), kExpected));
+  tensor.type = descr;
+  const bool is_big = descr.starts_with('>');
+  if (is_big || descr.starts_with('<')) {
+    const std::string_view type = std::string_view(descr).substr(1);
+    if (type == "f2") tensor.format = NumberFormat::kFloat16;
+    if (type == "f4") tensor.format = NumberFormat::kFloat32;
+    if (type == "f8") tensor.format = NumberFormat::kFloat64;
+    tensor.order = is_big ? std::endian::big : std::endian::little;
   }
-  header.format = *format;
-  header.order = descr.front() == '<' ? std::endian::little : std::endian::big;
-}
-
-void take_order(HeaderText& text) {
-  const std::size_t begin = text.skip_blanks();
-  if (!text.take_truth()) return;
-  text.fail_at(begin,
-               "found numbers in Fortran order; expected C order: save "
-               "numpy.ascontiguousarray(array)");
+  if (tensor.format) tensor.item_bytes = row_of(*tensor.format).bytes;
+  if (descr.size() != 3 || is_big) return;
+  const std::string_view kind = std::string_view(descr).substr(1);
+  tensor.holds_bits = kind == "V1" || kind == "V2" || kind == "u1" || kind == "u2" || kind == "i1";
+  if (tensor.holds_bits) tensor.item_bytes = kind[1] - '0';
 }
 
 // Where the header's text begins and ends.
@@ -202,13 +149,8 @@ TextBounds text_bounds(std::string_view file, const std::string& name) {
   return {begin, begin + size};
 }
 
-}  // namespace
-
-NpyHeader read_npy_header(std::string_view file, const std::string& name) {
-  const TextBounds bounds = text_bounds(file, name);
-  HeaderText text(file, bounds.begin, bounds.end, name);
-  NpyHeader header;
-  header.bytes = static_cast<std::int64_t>(bounds.end);
+// The dict of the header, whose text ends where the numbers begin.
+void read_header(HeaderText& text, const std::string& name, Tensor& tensor) {
   std::vector<std::string> seen;
   text.expect("{");
   while (!text.take("}")) {
@@ -220,11 +162,11 @@ NpyHeader read_npy_header(std::string_view file, const std::string& name) {
     seen.push_back(key);
     text.expect(":");
     if (key == "descr") {
-      take_format(text, header);
+      take_format(text, tensor);
     } else if (key == "fortran_order") {
-      take_order(text);
+      tensor.fortran_order = text.take_truth();
     } else if (key == "shape") {
-      take_shape(text, header);
+      tensor.shape = text.take_sizes();
     } else {
       text.fail_at(begin, "found " + in_quotes(key) +
                               " in the header; expected 'descr', 'fortran_order' and 'shape'");
@@ -236,12 +178,36 @@ NpyHeader read_npy_header(std::string_view file, const std::string& name) {
   }
   text.expect_end();
   for (const char* key : {"descr", "fortran_order", "shape"}) {
-    if (std::find(seen.begin(), seen.end(), key) == seen.end()) {
-      text.fail_at(bounds.begin, std::string("the header has no '") + key +
-                                     "'; save the array again with numpy.save");
-    }
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
+    throw MatrixFileError(
+        fmt::format("{}: the header has no '{}'; save the array again with numpy.save", name, key));
   }
-  return header;
+}
+
+}  // namespace
+
+Tensor read_npy(const MappedFile& file, const std::string& name) {
+  const TextBounds bounds = text_bounds(file.text(), name);
+  HeaderText text(file.text(), bounds.begin, bounds.end, name);
+  Tensor tensor;
+  tensor.name = name;
+  read_header(text, name, tensor);
+  const std::int64_t numbers = numbers_in(tensor.shape, name);
+  tensor.first_byte = static_cast<std::int64_t>(bounds.end);
+  tensor.numbers = file.from(bounds.end);
+  if (tensor.item_bytes == 0) return tensor;  // a type whose numbers are never read
+  const std::int64_t expected = *tensor.first_byte + numbers * tensor.item_bytes;
+  const auto size = static_cast<std::int64_t>(file.size);
+  if (size == expected) return tensor;
+  const std::string shape =
+      fmt::format("its header gives the shape {}, whose numbers end at byte {}",
+                  shape_text(tensor.shape), expected);
+  throw MatrixFileError(
+      size < expected
+          ? fmt::format("{}: byte {}: the file ends here, but {}: it was cut off; save it again",
+                        name, size, shape)
+          : fmt::format("{}: byte {}: {} bytes too many: {}; save one array per file", name,
+                        expected, size - expected, shape));
 }
 
 }  // namespace attnscale

@@ -1,0 +1,32 @@
+// What an audit of tensors finds, as plain numbers and words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnscale {
+
+/// What an audit of tensors finds.
+struct TensorAudit {
+  double factor = 0;
+  double factor_error = 0;
+  std::vector<double> head_factors;
+  double residual = 0;         ///< of a logit
+  std::string residual_words;  ///< what it amounts to
+  bool residual_is_explained = false;
+  std::optional<double> soft_cap = {};
+  std::optional<double> sums = {};  ///< of each row of weights, if they are one other number than 1
+  std::optional<double> sink = {};  ///< its logit, if it is one
+  std::string mask_words;
+  std::string sum_words;              ///< empty for scores
+  std::string head_words;             ///< how query heads share key heads
+  std::vector<std::string> findings;  ///< beside the factor, what matters most first
+  bool factor_by_head = false;
+  bool uses_cosines = false;  ///< the factor is of cos(q, k)
+  bool is_explained = true;   ///< false if a finding is not understood
+  std::int64_t rows = 0;      ///< queries of each head that were looked at
+};
+
+}  // namespace attnscale

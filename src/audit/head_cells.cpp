@@ -1,0 +1,154 @@
+#include "audit/head_cells.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "numerics/portable_math.h"
+#include "numerics/precision.h"
+
+namespace attnscale {
+namespace {
+
+constexpr std::array kNarrowest{Precision::kBfloat16, Precision::kFloat16, Precision::kFloat32};
+
+int digits_of(double number) {
+  for (const Precision precision : kNarrowest) {
+    if (round_to(precision, number) == number) return format_of(precision).digits;
+  }
+  return format_of(Precision::kFloat64).digits;
+}
+
+// Rows evenly apart, the first and the last among them.
+std::vector<std::int64_t> chosen_rows(std::int64_t rows, std::int64_t most) {
+  std::vector<std::int64_t> chosen;
+  const std::int64_t count = std::min(rows, most);
+  for (std::int64_t i = 0; i < count; ++i) {
+    chosen.push_back(count == 1 ? rows - 1 : i * (rows - 1) / (count - 1));
+  }
+  return chosen;
+}
+
+// q.k of each chosen query and each key, and of a few the sum of squares of the products. Keys are
+// turned, so that one loop goes over all of them.
+void score(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
+           HeadCells& found) {
+  ScoreCells& cells = found.cells;
+  const auto d = static_cast<std::size_t>(tensors.queries.columns);
+  std::vector<double> turned(d * cells.keys);
+  std::vector<double> key_norms(cells.keys);
+  std::vector<double> row(d);
+  for (std::size_t key = 0; key < cells.keys; ++key) {
+    tensors.keys.read_row(key_head, static_cast<std::int64_t>(key), row);
+    for (std::size_t c = 0; c < d; ++c) {
+      turned[c * cells.keys + key] = row[c];
+      key_norms[key] += row[c] * row[c];
+    }
+  }
+  constexpr std::size_t kFew = 8;
+  double squares = 0;
+  for (std::size_t r = 0; r < cells.rows; ++r) {
+    tensors.queries.read_row(head, found.queries[r], row);
+    double* const scores = cells.scores.data() + r * cells.keys;
+    double query_norm = 0;
+    for (std::size_t c = 0; c < d; ++c) {
+      const double* const keys = turned.data() + c * cells.keys;
+      const double q = row[c];
+      query_norm += q * q;
+      for (std::size_t key = 0; key < cells.keys; ++key) scores[key] += q * keys[key];
+      if (r >= kFew) continue;
+      for (std::size_t key = 0; key < cells.keys; ++key) squares += q * keys[key] * q * keys[key];
+    }
+    for (std::size_t key = 0; key < cells.keys; ++key) {
+      const double norms = std::sqrt(query_norm * key_norms[key]);
+      cells.cosines[r * cells.keys + key] = norms > 0 ? scores[key] / norms : 0;
+    }
+  }
+  found.roots = std::sqrt(squares / static_cast<double>(std::min(kFew, cells.rows) * cells.keys));
+}
+
+}  // namespace
+
+int digits_of(const Matrix& matrix) {
+  std::vector<double> row(static_cast<std::size_t>(matrix.columns));
+  int digits = row_of(matrix.format).digits;
+  if (digits <= 8) return digits;
+  digits = 1;
+  for (std::int64_t head = 0; head < matrix.heads; ++head) {
+    for (const std::int64_t i : chosen_rows(matrix.rows, 16)) {
+      matrix.read_row(head, i, row);
+      for (const double number : row) {
+        if (std::isfinite(number)) digits = std::max(digits, digits_of(number));
+      }
+    }
+  }
+  return digits;
+}
+
+HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
+                     std::int64_t most_rows) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Matrix& answers = tensors.answers;
+  HeadCells found;
+  found.queries = chosen_rows(answers.rows, most_rows);
+  ScoreCells& cells = found.cells;
+  cells.rows = found.queries.size();
+  cells.keys = static_cast<std::size_t>(answers.columns);
+  const std::size_t size = cells.rows * cells.keys;
+  cells.scores.assign(size, 0);
+  cells.logits.assign(size, kNan);
+  cells.distance.resize(size);
+  cells.cosines.resize(size);
+  found.is_zero.assign(size, 0);
+  score(tensors, head, key_head, found);
+  const NumberFormatRow& format = row_of(answers.format);
+  std::vector<double> row(cells.keys);
+  for (std::size_t r = 0; r < cells.rows; ++r) {
+    answers.read_row(head, found.queries[r], row);
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t key = 0; key < cells.keys; ++key) {
+      const std::size_t i = r * cells.keys + key;
+      cells.distance[i] = static_cast<double>(found.queries[r] + answers.columns - answers.rows) -
+                          static_cast<double>(key);
+      double answer = row[key];
+      if (tensors.are_weights && !(answer >= 0 && answer < 1e4)) {
+        throw std::invalid_argument(fmt::format(
+            "found the weight {} (head {}, query {}, key {}); weights are not below 0: if these "
+            "are scores, give them with --scores",
+            answer, head, found.queries[r], key));
+      }
+      if (!tensors.are_weights && tensors.masked_below && answer <= *tensors.masked_below) {
+        answer = -std::numeric_limits<double>::infinity();
+      }
+      found.is_zero[i] = tensors.are_weights ? answer == 0 : !std::isfinite(answer);
+      sum += answer;
+      squares += answer * answer;
+      if (!found.is_zero[i]) {
+        const int digits = format.digits <= 8 ? format.digits : digits_of(answer);
+        found.digits = std::max(found.digits, digits);
+        found.is_half = found.is_half && round_to(Precision::kFloat16, answer) == answer;
+      }
+      if (tensors.causal && cells.distance[i] < 0) continue;
+      if (!tensors.are_weights) {
+        if (std::isfinite(answer)) cells.logits[i] = answer;
+      } else {
+        cells.logits[i] = answer;
+      }
+    }
+    found.sums.push_back(sum);
+    found.sum_errors.push_back(std::sqrt(squares));
+  }
+  if (!tensors.are_weights) return found;
+  // Where numbers have fewer digits, a logarithm says little.
+  double least = std::max(format.least_normal, 0x1p-126);
+  if (found.is_half && found.digits == 11) least = std::max(least, 0x1p-14);
+  for (double& logit : cells.logits) logit = logit >= least ? plain::log(logit) : kNan;
+  return found;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,49 @@
+// The scores of one head's queries beside its weights: what an audit fits. Knows no mistakes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "audit/head_fit.h"
+#include "numerics/matrix.h"
+
+namespace attnscale {
+
+/// What is between the queries and keys of a layer and its weights.
+struct AuditTensors {
+  Matrix queries;
+  Matrix keys;
+  Matrix answers;           ///< weights, or what enters the softmax
+  bool are_weights = true;  ///< what the answers are
+  bool causal = false;      ///< as the user says
+  std::optional<double> masked_below = {};
+};
+
+/// One head's cells, and what its answers show beside them.
+struct HeadCells {
+  ScoreCells cells;
+  std::vector<std::int64_t> queries;  ///< of each row
+  std::vector<double> sums;           ///< of the weights of each row
+  std::vector<double> sum_errors;     ///< what rounding does to them
+  std::vector<char> is_zero;          ///< a weight of 0, or a hidden logit, of each cell
+  double roots = 0;                   ///< mean of sum (q k)^2 over components, of a cell
+  int digits = 1;                     ///< of the significand that holds every answer
+  bool is_half = true;                ///< float16 holds every answer
+};
+
+/// Of `most_rows` queries at most, evenly apart, against one head of the keys. Throws
+/// std::invalid_argument at a weight below 0 or beyond 2.
+HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
+                     std::int64_t most_rows);
+
+/// Digits of the narrowest format that holds all numbers of some rows of the matrix.
+int digits_of(const Matrix& matrix);
+
+/// True if the query i of n may see the key under the causal mask of m keys.
+inline bool is_before(std::int64_t query, std::int64_t queries, std::int64_t key,
+                      std::int64_t keys) {
+  return key <= query + keys - queries;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,231 @@
+#include "audit/head_fit.h"
+#include "numerics/portable_math.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+
+namespace attnscale {
+namespace {
+
+// Sums of squares and products of y and up to two x, about the means of each row.
+struct Sums {
+  double xx = 0, xz = 0, zz = 0, xy = 0, zy = 0, yy = 0;
+  double count = 0;  // cells less rows
+};
+
+template <typename X, typename Z, typename Y>
+Sums centred_sums(const ScoreCells& cells, const X& x, const Z& z, const Y& y) {
+  Sums sums;
+  for (std::size_t row = 0; row < cells.rows; ++row) {
+    const std::size_t begin = row * cells.keys;
+    double n = 0, mx = 0, mz = 0, my = 0;
+    for (std::size_t i = begin; i < begin + cells.keys; ++i) {
+      if (std::isnan(cells.logits[i])) continue;
+      ++n;
+      mx += x(i);
+      mz += z(i);
+      my += y(i);
+    }
+    if (n < 2) continue;
+    mx /= n;
+    mz /= n;
+    my /= n;
+    sums.count += n - 1;
+    for (std::size_t i = begin; i < begin + cells.keys; ++i) {
+      if (std::isnan(cells.logits[i])) continue;
+      const double dx = x(i) - mx, dz = z(i) - mz, dy = y(i) - my;
+      sums.xx += dx * dx;
+      sums.xz += dx * dz;
+      sums.zz += dz * dz;
+      sums.xy += dx * dy;
+      sums.zy += dz * dy;
+      sums.yy += dy * dy;
+    }
+  }
+  return sums;
+}
+
+double zero(std::size_t) {
+  return 0;
+}
+
+// The solution of the normal equations of two numbers; the second is 0 where it cannot be told.
+struct Step {
+  double x, z, error_x, error_z;  // errors for a residual of 1
+};
+
+Step solve(const Sums& sums) {
+  const double determinant = sums.xx * sums.zz - sums.xz * sums.xz;
+  if (!(determinant > 1e-12 * sums.xx * sums.zz)) {
+    return {sums.xx > 0 ? sums.xy / sums.xx : 0, 0, 1 / std::sqrt(sums.xx),
+            std::numeric_limits<double>::infinity()};
+  }
+  return {(sums.xy * sums.zz - sums.zy * sums.xz) / determinant,
+          (sums.zy * sums.xx - sums.xy * sums.xz) / determinant, std::sqrt(sums.zz / determinant),
+          std::sqrt(sums.xx / determinant)};
+}
+
+LineFit fit_of(const Step& step, const Sums& sums, double squares) {
+  LineFit fit;
+  fit.residual = sums.count > 0 ? std::sqrt(squares / sums.count) : 0;
+  fit.factor = step.x;
+  fit.second = step.z;
+  fit.factor_error = step.error_x * fit.residual;
+  fit.second_error = step.error_z * fit.residual;
+  fit.count = sums.count;
+  fit.curvature = sums.xx;
+  return fit;
+}
+
+// cap tanh(z / cap) and its derivatives by z and by v = 1 / cap^2, which may be below 0.
+struct Bent {
+  double value, by_z, by_v;
+};
+
+// tan by its continued fraction, to 1e-12 below 1.4.
+double tangent(double x) {
+  double fraction = 0;
+  for (int odd = 25; odd >= 1; odd -= 2) fraction = x * x / (odd - fraction);
+  return fraction / x;
+}
+
+Bent bend(double z, double v) {
+  const double power = v * z * z;
+  if (std::abs(power) < 1e-3) {
+    const double value = z * (1 - power / 3 + 2 * power * power / 15);
+    return {value, 1 - v * value * value, z * z * z * (-1.0 / 3 + 4 * power / 15)};
+  }
+  const double root = std::sqrt(std::abs(v));
+  const double value =
+      v > 0 ? plain::tanh(z * root) / root : tangent(std::clamp(z * root, -1.4, 1.4)) / root;
+  const double by_z = 1 - v * value * value;
+  return {value, by_z, (z * by_z - value) / (2 * v)};
+}
+
+}  // namespace
+
+LineFit fit_line(const ScoreCells& cells, const std::vector<double>& x) {
+  const auto at = [&](std::size_t i) { return x[i]; };
+  const auto logit = [&](std::size_t i) { return cells.logits[i]; };
+  const Sums sums = centred_sums(cells, at, zero, logit);
+  const Step step = solve(sums);
+  // The residual itself, as a difference of sums would lose digits.
+  const Sums left =
+      centred_sums(cells, at, zero, [&](std::size_t i) { return logit(i) - step.x * x[i]; });
+  return fit_of(step, sums, left.yy);
+}
+
+LineFit fit_distance(const ScoreCells& cells) {
+  const auto at = [&](std::size_t i) { return cells.scores[i]; };
+  const auto distance = [&](std::size_t i) { return cells.distance[i]; };
+  const auto logit = [&](std::size_t i) { return cells.logits[i]; };
+  const Sums sums = centred_sums(cells, at, distance, logit);
+  const Step step = solve(sums);
+  const Sums left = centred_sums(cells, at, zero, [&](std::size_t i) {
+    return logit(i) - step.x * at(i) - step.z * distance(i);
+  });
+  return fit_of(step, sums, left.yy);
+}
+
+LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start) {
+  double c = start.factor;
+  double v = start.second;
+  LineFit best;
+  best.residual = std::numeric_limits<double>::infinity();
+  std::vector<Bent> bent(cells.scores.size());
+  constexpr int kMostSteps = 25;
+  double scale = 1;
+  for (int i = 0; i < kMostSteps; ++i) {
+    for (std::size_t k = 0; k < bent.size(); ++k) {
+      if (!std::isnan(cells.logits[k])) bent[k] = bend(c * cells.scores[k], v);
+    }
+    const Sums sums = centred_sums(
+        cells, [&](std::size_t k) { return bent[k].by_z * cells.scores[k]; },
+        [&](std::size_t k) { return bent[k].by_v; },
+        [&](std::size_t k) { return cells.logits[k] - bent[k].value; });
+    const Step step = solve(sums);
+    LineFit now = fit_of(step, sums, sums.yy);
+    now.factor = c;
+    now.second = v;
+    const double before = best.residual;
+    if (now.residual > before) {  // a step too far: go half way back
+      scale /= 2;
+      c = best.factor + (c - best.factor) / 2;
+      v = best.second + (v - best.second) / 2;
+      if (scale < 1e-3) break;
+      continue;
+    }
+    best = now;
+    scale = 1;
+    if (before - now.residual < 1e-9 * before) break;
+    c += step.x;
+    v += step.z;
+  }
+  return best;
+}
+
+RowFits fit_rows(const ScoreCells& cells) {
+  RowFits fits;
+  double squares = 0;
+  double count = 0;
+  for (std::size_t row = 0; row < cells.rows; ++row) {
+    const auto begin = static_cast<std::ptrdiff_t>(row * cells.keys);
+    const auto end = begin + static_cast<std::ptrdiff_t>(cells.keys);
+    const ScoreCells one{1,
+                         cells.keys,
+                         {cells.scores.begin() + begin, cells.scores.begin() + end},
+                         {cells.logits.begin() + begin, cells.logits.begin() + end},
+                         {},
+                         {}};
+    const LineFit fit = fit_line(one, one.scores);
+    const bool is_told = fit.count >= 8 && fit.curvature > 0;
+    fits.factors.push_back(is_told ? fit.factor : std::numeric_limits<double>::quiet_NaN());
+    if (!is_told) continue;
+    squares += fit.residual * fit.residual * fit.count;
+    count += fit.count - 1;
+  }
+  fits.residual = count > 0 ? std::sqrt(squares / count) : 0;
+  return fits;
+}
+
+LineFit fit_groups(const ScoreCells& cells, const std::vector<double>& group) {
+  // Constants of groups and the line, in turn, until they agree.
+  ScoreCells left = cells;
+  std::map<double, double> constants;
+  LineFit fit;
+  constexpr int kTurns = 12;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    fit = fit_line(left, cells.scores);
+    std::map<double, std::pair<double, double>> sums;
+    for (std::size_t row = 0; row < cells.rows; ++row) {
+      double mean = 0, n = 0;
+      const std::size_t begin = row * cells.keys;
+      for (std::size_t i = begin; i < begin + cells.keys; ++i) {
+        if (std::isnan(cells.logits[i])) continue;
+        mean += left.logits[i] - fit.factor * cells.scores[i];
+        ++n;
+      }
+      for (std::size_t i = begin; n > 1 && i < begin + cells.keys; ++i) {
+        if (std::isnan(cells.logits[i])) continue;
+        auto& [sum, count] = sums[group[i]];
+        sum += left.logits[i] - fit.factor * cells.scores[i] - mean / n;
+        ++count;
+      }
+    }
+    for (const auto& [key, one] : sums) constants[key] += one.first / one.second;
+    for (std::size_t i = 0; i < left.logits.size(); ++i) {
+      if (std::isnan(cells.logits[i])) continue;
+      const auto found = constants.find(group[i]);
+      if (found != constants.end()) left.logits[i] = cells.logits[i] - found->second;
+    }
+  }
+  const double freedom = fit.count - static_cast<double>(constants.size());
+  fit.residual = freedom > 0 ? fit.residual * std::sqrt(fit.count / freedom)
+                             : std::numeric_limits<double>::infinity();
+  return fit;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,20 @@
+// What the sums of rows of weights say: a factor after the softmax, a sink, a softmax over queries.
+#pragma once
+
+#include <vector>
+
+#include "audit/findings.h"
+#include "audit/head_cells.h"
+
+namespace attnscale {
+
+/// Fills in `sums`, `sink` and `sum_words` of the audit, and adds what it finds. `rounding` is the
+/// relative error of one weight.
+void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
+                   const std::vector<LineFit>& fits, double rounding, TensorAudit& audit);
+
+/// Says where scores are so low that they can only be masks, which nobody said.
+void find_large_masks(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
+                      TensorAudit& audit);
+
+}  // namespace attnscale

@@ -1,0 +1,57 @@
+// A tensor as a file describes it, whatever the file's format, and the way from there to a matrix
+// of heads. Knows nothing of queries and keys.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "numerics/matrix.h"
+
+namespace attnscale {
+
+/// Numbers of any shape in memory that the tensor keeps alive.
+struct Tensor {
+  std::string name;                    ///< the file, and the tensor's name in it
+  std::string type;                    ///< as the file calls it
+  std::optional<NumberFormat> format;  ///< empty: bits alone, or a type that is no matrix
+  std::int64_t item_bytes = 0;         ///< of one number
+  bool holds_bits = false;             ///< the type says nothing but how many bits a number has
+  std::vector<std::int64_t> shape;
+  std::endian order = std::endian::little;  ///< of the bytes of each number
+  bool fortran_order = false;               ///< the first index runs fastest
+  std::optional<std::int64_t> first_byte;   ///< of the numbers in the file, if they are binary
+  std::shared_ptr<const std::byte> numbers;
+};
+
+/// Which axis of (batch, heads, rows, d) comes before which.
+enum class TensorLayout { kHeadsFirst, kRowsFirst };
+
+/// What its user knows about a tensor.
+struct TensorReading {
+  TensorLayout layout = TensorLayout::kHeadsFirst;
+  std::optional<NumberFormat> dtype;  ///< of a file that holds bits
+  bool hides_keys = false;            ///< -inf is a number here: that of a hidden key
+  friend bool operator==(const TensorReading&, const TensorReading&) = default;
+};
+
+/// "(2, 8, 64)".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+/// The numbers of a tensor of that shape. Throws MatrixFileError, with `name`, where there is none,
+/// and where they are beyond any memory.
+std::int64_t numbers_in(const std::vector<std::int64_t>& shape, const std::string& name);
+
+/// The tensor as a matrix: (rows, d), (heads, rows, d) or (batch, heads, rows, d), after leading
+/// ones. Throws MatrixFileError if it is none, or if a number is not finite.
+Matrix matrix_of(const Tensor& tensor, const TensorReading& reading);
+
+/// Bytes of a file in quotes: what cannot be printed as \x0a, long ones cut.
+std::string in_quotes(std::string_view text);
+
+}  // namespace attnscale
