@@ -11,12 +11,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-double median(Numbers numbers) {
-  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
-
 // ln of the sum of e^logit over what a row sees.
 double log_sum(const HeadCells& head, std::size_t row, const LineFit& fit,
                const TensorAudit& audit) {
@@ -85,6 +79,13 @@ void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& 
 }
 
 }  // namespace
+
+double median(std::vector<double> numbers) {
+  if (numbers.empty()) return 0;
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
 
 void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
                    const std::vector<LineFit>& fits, double rounding, TensorAudit& audit) {

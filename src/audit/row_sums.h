@@ -8,6 +8,9 @@
 
 namespace attnscale {
 
+/// The middle number, the higher of two; 0 of none.
+double median(std::vector<double> numbers);
+
 /// Fills in `sums`, `sink` and `sum_words` of the audit, and adds what it finds. `rounding` is the
 /// relative error of one weight.
 void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& heads,

@@ -31,13 +31,6 @@ std::string_view format_name(int digits) {
   return digits <= 24 ? "float32" : "float64";
 }
 
-double median(Numbers numbers) {
-  if (numbers.empty()) return 0;
-  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
-
 std::string range_text(const Numbers& numbers) {
   const auto [low, high] = std::ranges::minmax(numbers);
   if (high - low < 1e-4 * std::abs(high)) return fmt::format("{:.4g}", (low + high) / 2);

@@ -108,7 +108,7 @@ Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
   if (metric.kind == MetricKind::kPerQuery) return mean_estimate(moments, 0);
   const PowerFunction function = function_of(metric, moments, place);
   const double least = second_order(metric, function.value, moments);
-  if (function.gradient.empty()) return {function.value, least};
+  if (function.gradient.empty()) return {function.value, at_least(least, 0)};
   std::vector<double> gradient(moments.dimension());
   add_gradient(function, place.first, 1, gradient);
   return {function.value, at_least(least, delta_error(moments, gradient))};

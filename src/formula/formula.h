@@ -51,7 +51,7 @@ constexpr bool is_vector(Operation operation) {
          operation >= Operation::kRms;
 }
 
-inline constexpr std::size_t kAnyNumber = 100;  ///< of operands
+inline constexpr std::size_t kMostOperands = 100;  ///< of operands
 
 /// What there is to know of an operation. Slopes are its derivatives after its operands a and b.
 struct OperationRow {

@@ -257,7 +257,7 @@ class Parser {
     close_bracket(opened);
     if (operands.size() < function.least || operands.size() > function.most) {
       std::string allowed = fmt::format("{}", function.least);
-      if (function.most == kAnyNumber) allowed += " or more";
+      if (function.most == kMostOperands) allowed += " or more";
       if (function.most == function.least + 1) allowed += fmt::format(" or {}", function.most);
       fail(token.character,
            fmt::format("{} takes {}, not {}", function.name, allowed, operands.size()));

@@ -1,8 +1,8 @@
 // JSON as text: how a string is written, and how a file that may be hostile is read.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 

@@ -20,10 +20,6 @@
 namespace attnscale {
 namespace {
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw MatrixFileError(name + ": " + what);
-}
-
 // The name among those that a file holds. Empty means the only one.
 std::string choose(const TensorName& name, const std::vector<std::string>& names) {
   if (std::ranges::count(names, name.tensor) > 0) return name.tensor;
@@ -34,20 +30,22 @@ std::string choose(const TensorName& name, const std::vector<std::string>& names
     listed += (i == 0 ? "" : ", ") + in_quotes(names[i]);
   }
   if (names.size() > kShown) listed += fmt::format(" and {} more", names.size() - kShown);
-  if (names.empty()) fail(name.path.string(), "holds no tensor");
+  if (names.empty()) refuse_file(name.path.string(), "holds no tensor");
   const std::string path = name.path.string();
   if (name.tensor.empty()) {
-    fail(path, fmt::format("holds {} tensors: {}; say which after a colon, such as \"{}:{}\"",
-                           names.size(), listed, path, names.front()));
+    refuse_file(path,
+                fmt::format("holds {} tensors: {}; say which after a colon, such as \"{}:{}\"",
+                            names.size(), listed, path, names.front()));
   }
-  fail(path, fmt::format("holds no tensor {}; it holds {}", in_quotes(name.tensor), listed));
+  refuse_file(path, fmt::format("holds no tensor {}; it holds {}", in_quotes(name.tensor), listed));
 }
 
 Tensor open_npz(const MappedFile& file, const TensorName& name) {
   constexpr std::string_view kEnding = ".npy";
   std::vector<std::string> names;
   for (const std::string& member : names_in_zip(file, name.path.string())) {
-    if (member.ends_with("data.pkl")) fail(name.path.string(), torch_file(name.path.string()));
+    if (member.ends_with("data.pkl"))
+      refuse_file(name.path.string(), torch_file(name.path.string()));
     if (member.ends_with(kEnding)) names.push_back(member.substr(0, member.size() - 4));
   }
   TensorName wanted = name;
@@ -71,7 +69,7 @@ Tensor tensor_in(const MappedFile& file, const TensorName& name) {
   if (bytes.starts_with("PK")) return open_npz(file, name);
   if (bytes.starts_with("\x93NUMPY")) return read_npy(file, path);
   if (name.path.extension() == ".safetensors") return open_safetensors(file, name);
-  if (const auto what = foreign_file(bytes, path)) fail(path, *what);
+  if (const auto what = foreign_file(bytes, path)) refuse_file(path, *what);
   return read_npy(file, path);  // which says what it expected
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace attnscale {
 
@@ -11,5 +12,10 @@ class MatrixFileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Throws "NAME: WHAT".
+[[noreturn]] inline void refuse_file(const std::string& name, const std::string& what) {
+  throw MatrixFileError(name + ": " + what);
+}
 
 }  // namespace attnscale

@@ -16,10 +16,6 @@
 namespace attnscale {
 namespace {
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw MatrixFileError(name + ": " + what);
-}
-
 // What the zip library reads from: a span of memory and a place in it.
 struct Memory {
   std::string_view text;
@@ -61,7 +57,7 @@ class Archive {
     zlib_filefunc64_def functions = functions_of(memory_);
     file_.reset(unzOpen2_64(name.c_str(), &functions));
     if (!file_) {
-      fail(name, "found a zip archive without its directory: it was cut off; save it again");
+      refuse_file(name, "found a zip archive without its directory: it was cut off; save it again");
     }
   }
 
@@ -113,7 +109,7 @@ class Archive {
 
  private:
   [[noreturn]] void fail_packed() const {
-    fail(name_, "a member of the zip archive is damaged; save it again");
+    refuse_file(name_, "a member of the zip archive is damaged; save it again");
   }
 
   // Moves from member to member until `stop` says true of a name.
@@ -126,7 +122,7 @@ class Archive {
       unz_file_info64 about{};
       check(unzGetCurrentFileInfo64(file_.get(), &about, name.data(), kLongest - 1, nullptr, 0,
                                     nullptr, 0));
-      if (about.size_filename >= kLongest) fail(name_, "a name in the archive is too long");
+      if (about.size_filename >= kLongest) refuse_file(name_, "a name in the archive is too long");
       if (stop(std::string(name.data(), about.size_filename))) return true;
     }
     if (code != UNZ_END_OF_LIST_OF_FILE) fail_packed();
@@ -147,12 +143,14 @@ MappedFile stored_member(const MappedFile& file, Archive& archive, const std::st
   const ZPOS64_T begin = archive.open_raw();
   const std::size_t size = about.uncompressed_size;
   if (about.compressed_size != size || begin > file.size || size > file.size - begin) {
-    fail(name, "a member of the zip archive ends beyond the file: it was cut off; save it again");
+    refuse_file(name,
+                "a member of the zip archive ends beyond the file: it was cut off; save it again");
   }
   const MappedFile member{file.from(begin), size};
   const auto* const bytes = reinterpret_cast<const Bytef*>(member.bytes.get());
   if (crc32_z(crc32_z(0, nullptr, 0), bytes, size) != about.crc) {
-    fail(name, "a member of the zip archive is damaged: its checksum differs; save it again");
+    refuse_file(name,
+                "a member of the zip archive is damaged: its checksum differs; save it again");
   }
   return member;
 }
@@ -169,18 +167,19 @@ MappedFile read_zip_member(const MappedFile& file, const std::string& name,
   archive.find(member);
   const unz_file_info64 about = archive.current();
   constexpr unsigned kEncrypted = 1;
-  if ((about.flag & kEncrypted) != 0) fail(name, "the archive is encrypted; save it without");
-  if (about.uncompressed_size == 0) fail(name, "a member of the archive is empty");
+  if ((about.flag & kEncrypted) != 0)
+    refuse_file(name, "the archive is encrypted; save it without");
+  if (about.uncompressed_size == 0) refuse_file(name, "a member of the archive is empty");
   if (about.compression_method == 0) return stored_member(file, archive, name, about);
   if (about.compression_method != Z_DEFLATED) {
-    fail(name, fmt::format("found the compression method {}; expected none or deflate, as "
-                           "numpy.savez and numpy.savez_compressed write",
-                           about.compression_method));
+    refuse_file(name, fmt::format("found the compression method {}; expected none or deflate, as "
+                                  "numpy.savez and numpy.savez_compressed write",
+                                  about.compression_method));
   }
   constexpr ZPOS64_T kBestRatio = 1100;  // deflate makes nothing smaller than 1/1032
   if (about.compressed_size > file.size ||
       about.uncompressed_size / kBestRatio > about.compressed_size) {
-    fail(name, "a member of the zip archive says that it is larger than it can be");
+    refuse_file(name, "a member of the zip archive says that it is larger than it can be");
   }
   const auto unpacked = std::make_shared<std::vector<std::byte>>(about.uncompressed_size);
   archive.unpack(*unpacked);

@@ -17,10 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw MatrixFileError(name + ": " + what);
-}
-
 // The types of the format, and which of them are numbers that are read.
 struct TypeRow {
   std::string_view name;
@@ -46,21 +42,23 @@ Json parse_header(std::string_view text, const std::string& name) {
   constexpr int kDeepest = 4;
   std::vector<std::set<std::string>> seen(kDeepest + 1);
   const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kDeepest) fail(name, "the header is nested too deeply for a .safetensors file");
+    if (depth > kDeepest)
+      refuse_file(name, "the header is nested too deeply for a .safetensors file");
     const auto level = static_cast<std::size_t>(depth);
     if (event == Json::parse_event_t::object_start)
       seen[std::min<std::size_t>(level + 1, kDeepest)].clear();
     if (event != Json::parse_event_t::key) return true;
     if (!seen[level].insert(parsed.get<std::string>()).second) {
-      fail(name, fmt::format("found {} a second time in the header",
-                             in_quotes(parsed.get<std::string>())));
+      refuse_file(name, fmt::format("found {} a second time in the header",
+                                    in_quotes(parsed.get<std::string>())));
     }
     return true;
   };
   try {
     return Json::parse(text, check);
   } catch (const Json::parse_error& error) {
-    fail(name, fmt::format("byte {}: the header is not JSON; save the file again", 8 + error.byte));
+    refuse_file(
+        name, fmt::format("byte {}: the header is not JSON; save the file again", 8 + error.byte));
   }
 }
 
@@ -75,15 +73,15 @@ std::vector<std::int64_t> read_sizes(const Json& list, const std::string& name,
     }
   }
   if (!list.is_array() || sizes.size() != list.size()) {
-    fail(name, fmt::format("found the {} {}; expected a list of sizes", what,
-                           in_quotes(list.dump(-1, ' ', true))));
+    refuse_file(name, fmt::format("found the {} {}; expected a list of sizes", what,
+                                  in_quotes(list.dump(-1, ' ', true))));
   }
   return sizes;
 }
 
 const Json& member(const Json& object, const char* key, const std::string& name) {
   const auto found = object.find(key);
-  if (found == object.end()) fail(name, fmt::format("has no \"{}\" in the header", key));
+  if (found == object.end()) refuse_file(name, fmt::format("has no \"{}\" in the header", key));
   return *found;
 }
 
@@ -95,35 +93,38 @@ struct Placed {
 };
 
 Placed read_entry(const Json& entry, const std::string& name, std::int64_t bytes) {
-  if (!entry.is_object()) fail(name, "is no object in the header");
+  if (!entry.is_object()) refuse_file(name, "is no object in the header");
   const Json& type = member(entry, "dtype", name);
   const std::vector<std::int64_t> offsets =
       read_sizes(member(entry, "data_offsets", name), name, "data_offsets");
   Placed placed;
   placed.tensor.name = name;
   placed.tensor.shape = read_sizes(member(entry, "shape", name), name, "shape");
-  if (entry.size() != 3) fail(name, "expected \"dtype\", \"shape\" and \"data_offsets\" alone");
+  if (entry.size() != 3)
+    refuse_file(name, "expected \"dtype\", \"shape\" and \"data_offsets\" alone");
   placed.tensor.type = type.is_string() ? type.get<std::string>() : type.dump(-1, ' ', true);
   const auto* const row = std::ranges::find(kTypes, placed.tensor.type, &TypeRow::name);
   if (row == kTypes.end()) {
-    fail(name, fmt::format("found the type {}; expected one such as F32 or BF16",
-                           in_quotes(placed.tensor.type)));
+    refuse_file(name, fmt::format("found the type {}; expected one such as F32 or BF16",
+                                  in_quotes(placed.tensor.type)));
   }
   placed.tensor.format = row->format;
   placed.tensor.item_bytes = row->bytes;
   placed.tensor.holds_bits = row->holds_bits;
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > bytes) {
-    fail(name, fmt::format("found the data_offsets {}; expected a begin and an end within the {} "
-                           "bytes after the header: it may be cut off; save it again",
-                           shape_text(offsets), bytes));
+    refuse_file(name,
+                fmt::format("found the data_offsets {}; expected a begin and an end within the {} "
+                            "bytes after the header: it may be cut off; save it again",
+                            shape_text(offsets), bytes));
   }
   placed.begin = offsets[0];
   placed.end = offsets[1];
   const bool is_empty = std::ranges::count(placed.tensor.shape, 0) > 0;
   const std::int64_t expected = is_empty ? 0 : numbers_in(placed.tensor.shape, name) * row->bytes;
   if (placed.end - placed.begin != expected) {
-    fail(name, fmt::format("found {} bytes between its data_offsets; its shape {} needs {}",
-                           placed.end - placed.begin, shape_text(placed.tensor.shape), expected));
+    refuse_file(name,
+                fmt::format("found {} bytes between its data_offsets; its shape {} needs {}",
+                            placed.end - placed.begin, shape_text(placed.tensor.shape), expected));
   }
   return placed;
 }
@@ -134,17 +135,19 @@ void expect_cover(std::vector<const Placed*> tensors, std::int64_t bytes, const 
   std::int64_t end = 0;
   for (const Placed* one : tensors) {
     if (one->begin < end) {
-      fail(one->tensor.name, fmt::format("begins at byte {} after the header, where another tensor "
-                                         "still is: their data_offsets overlap",
-                                         one->begin));
+      refuse_file(one->tensor.name,
+                  fmt::format("begins at byte {} after the header, where another tensor "
+                              "still is: their data_offsets overlap",
+                              one->begin));
     }
     if (one->begin > end) break;
     end = one->end;
   }
   if (end != bytes) {
-    fail(name, fmt::format("the bytes from {} after the header on belong to no tensor; save the "
-                           "file again",
-                           end));
+    refuse_file(name,
+                fmt::format("the bytes from {} after the header on belong to no tensor; save the "
+                            "file again",
+                            end));
   }
 }
 
@@ -153,19 +156,21 @@ void expect_cover(std::vector<const Placed*> tensors, std::int64_t bytes, const 
 std::map<std::string, Tensor> read_safetensors(const MappedFile& file, const std::string& name) {
   constexpr std::size_t kSizeBytes = 8;
   constexpr std::uint64_t kLargestHeader = 100'000'000;
-  if (file.size < kSizeBytes) fail(name, "byte 0: the file ends inside the size of its header");
+  if (file.size < kSizeBytes)
+    refuse_file(name, "byte 0: the file ends inside the size of its header");
   std::uint64_t header = 0;
   for (std::size_t i = 0; i < kSizeBytes; ++i) {
     header |= std::uint64_t{std::to_integer<std::uint8_t>(file.bytes.get()[i])} << 8 * i;
   }
   if (header > kLargestHeader || header > file.size - kSizeBytes) {
-    fail(name, fmt::format("byte 0: found a header of {} bytes in a file of {}; it was cut off, or "
-                           "is no .safetensors file",
-                           header, file.size));
+    refuse_file(
+        name, fmt::format("byte 0: found a header of {} bytes in a file of {}; it was cut off, or "
+                          "is no .safetensors file",
+                          header, file.size));
   }
   const std::size_t begin = kSizeBytes + header;
   const Json parsed = parse_header(file.text().substr(kSizeBytes, header), name);
-  if (!parsed.is_object()) fail(name, "byte 8: the header is no object");
+  if (!parsed.is_object()) refuse_file(name, "byte 8: the header is no object");
   const auto bytes = static_cast<std::int64_t>(file.size - begin);
   std::map<std::string, Placed> placed;
   for (const auto& [key, entry] : parsed.items()) {

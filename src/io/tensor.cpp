@@ -12,34 +12,32 @@
 namespace attnscale {
 namespace {
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw MatrixFileError(name + ": " + what);
-}
-
 NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& dtype) {
   if (dtype && tensor.holds_bits) {
     const NumberFormatRow& said = row_of(*dtype);
     if (said.bytes == tensor.item_bytes) return *dtype;
-    fail(tensor.name, fmt::format("found numbers of {} bytes; \"dtype\" says {}, which has {}",
-                                  tensor.item_bytes, said.name, said.bytes));
+    refuse_file(tensor.name,
+                fmt::format("found numbers of {} bytes; \"dtype\" says {}, which has {}",
+                            tensor.item_bytes, said.name, said.bytes));
   }
   if (tensor.holds_bits) {
-    fail(
+    refuse_file(
         tensor.name,
         fmt::format("found {}, which says how many bits a number has but not what they mean; say "
                     "it with \"dtype\": \"{}\"",
                     in_quotes(tensor.type), tensor.item_bytes == 1 ? "float8_e4m3fn" : "bfloat16"));
   }
   if (!tensor.format) {
-    fail(tensor.name,
-         fmt::format(
-             "found numbers of the type {}; expected float64, float32, float16 (of either byte "
-             "order), bfloat16, float8_e4m3fn or float8_e5m2: save array.astype(\"<f4\")",
-             in_quotes(tensor.type)));
+    refuse_file(
+        tensor.name,
+        fmt::format(
+            "found numbers of the type {}; expected float64, float32, float16 (of either byte "
+            "order), bfloat16, float8_e4m3fn or float8_e5m2: save array.astype(\"<f4\")",
+            in_quotes(tensor.type)));
   }
   if (dtype && *dtype != *tensor.format) {
-    fail(tensor.name, fmt::format("found numbers of the type {}; \"dtype\" says {}", tensor.type,
-                                  row_of(*dtype).name));
+    refuse_file(tensor.name, fmt::format("found numbers of the type {}; \"dtype\" says {}",
+                                         tensor.type, row_of(*dtype).name));
   }
   return *tensor.format;
 }
@@ -64,10 +62,11 @@ Axes axes_of(const Tensor& tensor) {
     axes.strides.erase(axes.strides.begin());
   }
   if (axes.sizes.size() < 2 || axes.sizes.size() > kMost) {
-    fail(tensor.name,
-         fmt::format("found the shape {}; expected (rows, d), (heads, rows, d) or (batch, heads, "
-                     "rows, d): reshape the array",
-                     shape_text(tensor.shape)));
+    refuse_file(
+        tensor.name,
+        fmt::format("found the shape {}; expected (rows, d), (heads, rows, d) or (batch, heads, "
+                    "rows, d): reshape the array",
+                    shape_text(tensor.shape)));
   }
   return axes;
 }
@@ -109,14 +108,15 @@ void expect_finite(const Matrix& matrix, const Tensor& tensor, bool hides_keys) 
                                   i * matrix.strides.row + column * matrix.strides.column;
       const std::string place =
           fmt::format("head {}, row {}, column {}, counted from 0", head, i, column);
-      fail(tensor.name,
-           fmt::format("{}: found {}; expected finite numbers{}",
-                       tensor.first_byte
-                           ? fmt::format("byte {} ({})",
-                                         *tensor.first_byte + number * tensor.item_bytes, place)
-                           : place,
-                       std::isnan(*wrong) ? "nan" : shortest(*wrong),
-                       hides_keys ? ", or -inf where a key is hidden" : ""));
+      refuse_file(
+          tensor.name,
+          fmt::format("{}: found {}; expected finite numbers{}",
+                      tensor.first_byte
+                          ? fmt::format("byte {} ({})",
+                                        *tensor.first_byte + number * tensor.item_bytes, place)
+                          : place,
+                      std::isnan(*wrong) ? "nan" : shortest(*wrong),
+                      hides_keys ? ", or -inf where a key is hidden" : ""));
     }
   }
 }
@@ -137,12 +137,13 @@ std::int64_t numbers_in(const std::vector<std::int64_t>& shape, const std::strin
   std::int64_t numbers = 1;
   for (const std::int64_t size : shape) {
     if (size == 0) {
-      fail(name, fmt::format("found the shape {}, which holds nothing; expected at least one row "
-                             "of one number",
-                             shape_text(shape)));
+      refuse_file(name,
+                  fmt::format("found the shape {}, which holds nothing; expected at least one row "
+                              "of one number",
+                              shape_text(shape)));
     }
     if (size > kMost / numbers) {
-      fail(name, fmt::format("found the shape {}, beyond any memory", shape_text(shape)));
+      refuse_file(name, fmt::format("found the shape {}, beyond any memory", shape_text(shape)));
     }
     numbers *= size;
   }

@@ -1,5 +1,5 @@
-"""A run that is told to end does so wherever it is: before it measures, while it takes exact values,
-and while it writes."""
+"""A run that is told to end does so wherever it is: before it measures, while it takes exact
+values, and while it writes."""
 
 import json
 import os
@@ -69,6 +69,7 @@ class StopEarly(CommandLineTest):
         out.mkdir()
         os.mkfifo(out / "summary.csv.tmp")  # opening it for writing waits for a reader
         events = out / "events.jsonl"
+        events.touch()  # so that the folder is a run's
         starts = []
 
         def has_begun(run):
