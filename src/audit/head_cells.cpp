@@ -91,7 +91,6 @@ int digits_of(const Matrix& matrix) {
 
 HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
                      std::int64_t most_rows) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Matrix& answers = tensors.answers;
   HeadCells found;
   found.queries = chosen_rows(answers.rows, most_rows);
