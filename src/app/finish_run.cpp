@@ -141,6 +141,7 @@ std::vector<std::string> write_run(const std::filesystem::path& folder, const Co
   files.push_back({"config.json", to_json_text(config)});
   write_atomically(folder, files);
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const NamedBytes& file : files) names.push_back(file.name);
   return names;
 }

@@ -1,6 +1,4 @@
 #include "audit/factor_names.h"
-#include "numerics/double_double.h"
-#include "numerics/portable_math.h"
 
 #include <fmt/core.h>
 
@@ -10,6 +8,9 @@
 #include <limits>
 #include <numbers>
 #include <string_view>
+
+#include "numerics/double_double.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

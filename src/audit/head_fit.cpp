@@ -1,11 +1,12 @@
 #include "audit/head_fit.h"
-#include "numerics/portable_math.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <span>
+
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

@@ -1,10 +1,11 @@
 #include "audit/row_sums.h"
-#include "numerics/portable_math.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

@@ -71,7 +71,7 @@ std::vector<double> step_values(const JsonValue& value, const Range& range) {
   if (last >= static_cast<double>(kMostValues)) refuse_too_many(value);
   const double size = std::max(std::abs(range.from), std::abs(range.to));
   std::vector<double> values{range.from};
-  for (double i = 1; i <= last; ++i) {
+  for (int i = 1; i <= static_cast<int>(last); ++i) {
     values.push_back(without_rounding(range.from + i * step, size));
   }
   return values;
@@ -85,9 +85,11 @@ std::vector<double> times_values(const JsonValue& value, const Range& range) {
                               number_text(range.from), number_text(range.to)));
   }
   std::vector<double> values;
-  for (double x = range.from; x <= range.to * (1 + kSlack); x *= *range.times) {
+  double next = range.from;
+  while (next <= range.to * (1 + kSlack)) {
     if (values.size() == kMostValues) refuse_too_many(value);
-    values.push_back(x);
+    values.push_back(next);
+    next *= *range.times;
   }
   return values;
 }

@@ -1,10 +1,11 @@
 #include "draw/entries.h"
-#include "numerics/portable_math.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

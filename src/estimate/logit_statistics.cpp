@@ -1,8 +1,9 @@
 #include "estimate/logit_statistics.h"
-#include "numerics/portable_math.h"
 
 #include <cmath>
 #include <vector>
+
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {

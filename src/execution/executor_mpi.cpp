@@ -281,7 +281,9 @@ class Rank {
   std::int64_t wanted_spans() {
     const std::lock_guard lock(mutex_);
     const auto waiting = static_cast<std::int64_t>(inbox_.size());
-    return asked_ || no_more_ || stopped_ || waiting >= threads_ ? 0 : 2 * threads_ - waiting;
+    return asked_ || no_more_ || stopped_ || waiting >= threads_
+               ? 0
+               : std::int64_t{2} * threads_ - waiting;
   }
 
   void take_spans(const std::string& text) {

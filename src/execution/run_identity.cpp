@@ -1,5 +1,7 @@
 #include "execution/run_identity.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -57,7 +59,8 @@ std::optional<Difference> first_difference(const json* ours, const json* theirs,
     json keys = *ours;
     keys.update(*theirs);
     for (const auto& [key, unused] : keys.items()) {
-      auto found = first_difference(find(*ours, key), find(*theirs, key), path + "/" + key);
+      auto found =
+          first_difference(find(*ours, key), find(*theirs, key), fmt::format("{}/{}", path, key));
       if (found) return found;
     }
   }

@@ -51,7 +51,7 @@ class HeaderText {
     const char quote = at_ < file_.size() ? file_[at_] : ' ';
     const std::size_t end = file_.find(quote, at_ + 1);
     if ((quote != '\'' && quote != '"') || end == std::string_view::npos) fail(what);
-    const std::string text(file_.substr(at_ + 1, end - at_ - 1));
+    std::string text(file_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return text;
   }

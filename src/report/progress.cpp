@@ -105,6 +105,7 @@ Progress::Progress(ProgressForm form, Colour colour, Surroundings surroundings)
 
 void Progress::update(const WorkDone& done) {
   if (form_ == ProgressForm::kNever) return;
+  const std::lock_guard lock(mutex_);
   if (!before_) before_ = done;
   const double now = surroundings_.seconds();
   const bool bar = form_ == ProgressForm::kBar;
@@ -123,6 +124,7 @@ void Progress::update(const WorkDone& done) {
 }
 
 void Progress::finish() {
+  const std::lock_guard lock(mutex_);
   if (bar_is_drawn_) surroundings_.write("\r\x1b[K");
   bar_is_drawn_ = false;
 }

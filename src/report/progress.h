@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,7 +46,7 @@ std::string render_bar(const ProgressMoment& moment, std::size_t width, Colour c
 /// "45 % done after 0:26, 1.2M queries/s, 0:32 left"
 std::string render_plain(const ProgressMoment& moment);
 
-/// Shows how far a run is. Calls from several threads must not overlap.
+/// Shows how far a run is while workers report. Any thread may call any function.
 class Progress {
  public:
   /// Clock and screen; tests have their own.
@@ -72,6 +73,7 @@ class Progress {
   const ProgressForm form_;
   const Colour colour_;
   const Surroundings surroundings_;
+  std::mutex mutex_;
   const double start_;
   double last_shown_;
   std::optional<WorkDone> before_;

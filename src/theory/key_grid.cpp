@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "numerics/portable_math.h"
@@ -54,12 +55,12 @@ std::vector<Share> shares_of(const LogitLaw& law, const PanelRule& rule,
     shares.push_back(std::move(share));
   }
   double above = 0;
-  for (auto share = shares.rbegin(); share != shares.rend(); ++share) {
-    for (double& mass : share->mass) mass /= all;
-    share->total /= all;
-    share->below /= all;
-    share->above = above;
-    above += share->total;
+  for (auto& share : std::views::reverse(shares)) {
+    for (double& mass : share.mass) mass /= all;
+    share.total /= all;
+    share.below /= all;
+    share.above = above;
+    above += share.total;
   }
   return shares;
 }

@@ -63,6 +63,7 @@ QuadratureRule chi_rule(double d, int halvings) {
 
 std::vector<double> chebyshev_points(int points) {
   std::vector<double> nodes;
+  nodes.reserve(static_cast<std::size_t>(points));
   for (int i = 0; i < points; ++i) nodes.push_back(plain::cos_pi((i + 0.5) / points));
   return nodes;
 }
