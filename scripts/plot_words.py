@@ -14,18 +14,13 @@ def read_json(path):
     return found if isinstance(found, dict) else {}
 
 
-def is_pair(gain):
-    return len(gain) == 2 and not isinstance(gain[0], list)
-
-
 def find_sweeps(item):
-    """The keys of a scaling or law that hold a list of values: {"nu": [2.5, 5]} gives ["nu"]. A
-    gain in a list of two is a pair, and one in lists of one is swept."""
+    """The keys of a scaling or law that hold a list of values: {"nu": [2.5, 5]} gives ["nu"]."""
     sweeps = []
     for key, value in item.items():
         if isinstance(value, dict):
             sweeps += find_sweeps(value)
-        elif isinstance(value, list) and not (key == "gain" and is_pair(value)):
+        elif isinstance(value, list):
             sweeps.append(key)
     return sweeps
 
@@ -66,14 +61,14 @@ class Words:
         owners = {}
         for experiment in self.of_experiments(rows):
             for item in as_list(experiment.get(key)):
-                name = isinstance(item, dict) and (item.get("name") or item.get("like"))
+                name = isinstance(item, dict) and (item.get("name") or item.get("preset"))
                 for parameter in find_sweeps(item) if name in swept else []:
                     owners.setdefault(parameter, {})[name] = None
         named = {name for names in owners.values() for name in names}
         return owners if named == swept else {}
 
     def axis_of_sweep(self, rows, column):
-        """What the values in `column` are, such as "softcap of the scaling capped"."""
+        """What the values in `column` are, such as "cap of the scaling capped"."""
         kind = "scaling" if column == "scaling_value" else "law"
         words = ", ".join(
             f"{parameter} of the {kind}{'s' if len(names) > 1 else ''} {' and '.join(names)}"
@@ -83,8 +78,6 @@ class Words:
     def sweeps_power_of_d(self, rows):
         """Whether the swept numbers are the powers of d that scores are multiplied by."""
         parameters = self.sweeps(rows, "scaling_value")
-        if set(parameters) == {"d_power"}:
-            return True
         formulas = [item["logit"] for experiment in self.of_experiments(rows)
                     for item in as_list(experiment.get("scalings"))
                     if isinstance(item, dict) and isinstance(item.get("logit"), str)

@@ -26,7 +26,7 @@ std::string formulas(const Experiment& experiment) {
   std::string text;
   for (const Scaling& scaling : experiment.scalings) {
     if (!text.empty()) text += "; ";
-    text += scaling.name + " = " + formula(scaling.rule);
+    text += scaling.name + " = " + formula(scaling);
   }
   return text;
 }
@@ -147,11 +147,14 @@ std::string table_list(std::span<const Row> rows,
 }
 
 // Formula, meaning, origin and the numbers it needs: too much for one line.
-std::vector<std::string> describe_scaling(const ScalingRow& row) {
+std::vector<std::string> describe_scaling(const PresetRow& row) {
   std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
                                  fmt::format("from: {}", row.source)};
-  for (const ScalingParameter& parameter : row.parameters) {
-    lines.push_back(fmt::format("needs {}: {}", parameter.name, parameter.help));
+  for (const PresetParameter& parameter : row.parameters()) {
+    lines.push_back(parameter.is_required()
+                        ? fmt::format("needs {}: {}", parameter.name, parameter.help)
+                        : fmt::format("takes {}: {}; {} by default", parameter.name, parameter.help,
+                                      parameter.fallback));
   }
   return lines;
 }
@@ -229,7 +232,7 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
   experiment.given->d = command.d;
   for (const std::string_view name : kLessonScalings) {
     const Scaling scaling = *find_scaling(name);
-    if (command.d || !needs_d(scaling.rule)) experiment.scalings.push_back(scaling);
+    if (command.d || !needs_d(scaling.logit)) experiment.scalings.push_back(scaling);
   }
   ScreenTable screen;
   screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
@@ -242,7 +245,7 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
 }
 
 std::string list_text(const ListCommand& command) {
-  if (command.what == "scalings") return table_list(scaling_table(), describe_scaling);
+  if (command.what == "scalings") return table_list(preset_table(), describe_scaling);
   if (command.what == "laws") return table_list(law_table(), describe_law);
   if (command.what == "metrics") return table_list(metric_table(), describe_metric);
   return table_list(sampler_table(), describe_sampler);

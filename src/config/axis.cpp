@@ -197,11 +197,12 @@ std::vector<Field> parameters_of(const LawRow* row) {
   return fields;
 }
 
-std::vector<Field> parameters_of(const ScalingRow* row) {
+std::vector<Field> parameters_of(const PresetRow& row) {
   std::vector<Field> fields;
-  if (row == nullptr) return fields;
-  for (const ScalingParameter& one : row->parameters) {
+  for (const PresetParameter& one : row.parameters()) {
     fields.push_back(required_number(one.name, one.help, {one.least, one.most}));
+    fields.back().fallback = one.fallback;
+    if (!one.is_required()) fields.back().use = FieldUse::kOptional;
   }
   return fields;
 }
@@ -210,7 +211,10 @@ std::vector<NumberAxis> read_parameters(const JsonValue& object, const std::stri
                                         const std::vector<Field>& parameters) {
   std::vector<NumberAxis> axes;
   for (const Field& field : parameters) {
-    const JsonValue* number = object.find(field.name);
+    JsonValue storage;
+    const bool is_needed = field.fallback.empty();
+    const JsonValue* number =
+        is_needed ? object.find(field.name) : find_value(object, field, storage);
     if (number == nullptr) {
       refuse(object, fmt::format("{} needs the key {}: {}", what, quote(field.name), field.help));
     }
@@ -221,9 +225,11 @@ std::vector<NumberAxis> read_parameters(const JsonValue& object, const std::stri
 
 void expect_no_parameters(const JsonValue& name, const std::string& what, std::string_view key,
                           const std::vector<Field>& parameters) {
-  if (parameters.empty()) return;
   std::vector<std::string> members = {member_text(key, quote(name.text))};
-  for (const Field& field : parameters) members.push_back(member_text(field.name, "..."));
+  for (const Field& field : parameters) {
+    if (field.fallback.empty()) members.push_back(member_text(field.name, "..."));
+  }
+  if (members.size() == 1) return;
   refuse(name, fmt::format("{} needs a number; write {}", what, object_text(members)));
 }
 

@@ -14,7 +14,7 @@
 #include "config/schema.h"
 #include "config/values.h"
 #include "draw/law.h"
-#include "experiment/scaling_table.h"
+#include "experiment/presets.h"
 
 namespace attnscale {
 
@@ -126,7 +126,7 @@ std::string swept_list_text(const std::vector<Named>& all,
 
 /// Of each number a field; of nullptr none.
 std::vector<Field> parameters_of(const LawRow* row);
-std::vector<Field> parameters_of(const ScalingRow* row);
+std::vector<Field> parameters_of(const PresetRow& row);
 
 /// The numbers of the object, which names `what`, such as "the law "student_t"". Throws UserError
 /// where one is missing or wrong.

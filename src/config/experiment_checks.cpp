@@ -87,7 +87,7 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
 // What the scalings and metrics ask of the sampler beside scores.
 void check_norms(const JsonValue& value, const Experiment& experiment) {
   const auto normalised = std::ranges::find_if(
-      experiment.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+      experiment.scalings, [](const Scaling& scaling) { return has_norm(scaling.logit); });
   if (normalised == experiment.scalings.end()) return;
   for (const Entries& entries : experiment.entries) {
     if (can_draw(*experiment.sampler, entries, NormRequest::kSquaredNorms)) continue;
@@ -100,13 +100,38 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
+// Every number of every formula, at all sizes that it depends on.
+void check_formulas(const JsonValue& value, const Experiment& experiment) {
+  const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
+    if (FormulaProgram(scaling.logit, {d, keys, keys - 1}).is_finite()) return;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} has a number that is not finite at d = {} and keys = {}: {}",
+                       quote(scaling.name), number_text(d), number_text(keys), formula(scaling)));
+  };
+  for (const Scaling& scaling : experiment.scalings) {
+    if (experiment.given) {
+      expect_finite(scaling, static_cast<double>(size_of(*experiment.given).value_or(1)),
+                    static_cast<double>(most_visible_keys(*experiment.given)));
+      continue;
+    }
+    const bool takes_keys = mentions(scaling.logit, "keys") || mentions(scaling.logit, "i");
+    for (const std::int64_t d : experiment.d) {
+      for (const std::int64_t keys : experiment.keys) {
+        expect_finite(scaling, static_cast<double>(d), static_cast<double>(keys));
+        if (!takes_keys) break;
+      }
+      if (!needs_d(scaling.logit)) break;
+    }
+  }
+}
+
 // Queries whose logits must all be held at once may not have too many.
 void check_held_keys(const JsonValue& value, const Experiment& experiment) {
   const std::int64_t most = std::ranges::max(experiment.keys);
   if (most <= kMostKeysHeld) return;
   for (const Scaling& scaling : experiment.scalings) {
     for (const MetricRow* metric : experiment.metrics) {
-      if (!needs_all_logits(*metric, scaling.rule)) continue;
+      if (!needs_all_logits(*metric, scaling.weights)) continue;
       refuse(said_or_whole(value, "keys"),
              fmt::format("the metric {} under the scaling {} needs all logits of a query at once, "
                          "which allows at most {} keys; found {}",
@@ -183,6 +208,7 @@ void add_lines(const JsonValue& value, const Experiment& experiment, FileLines& 
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings) {
   warn_of_one_key(value, experiment, warnings);
+  check_formulas(value, experiment);
   if (experiment.given) return;
   check_sampler(value, experiment);
   check_norms(value, experiment);

@@ -52,9 +52,8 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
       !experiment.keys.empty() && std::ranges::max(experiment.keys) > kMostKeysHeld;
   if (has_too_many_keys && needs_all_logits(row, {})) return false;
   const auto any_rule = [&](bool (*holds)(const WeightRule&)) {
-    return std::ranges::any_of(experiment.scalings, [holds](const Scaling& scaling) {
-      return holds(scaling.rule.weights);
-    });
+    return std::ranges::any_of(experiment.scalings,
+                               [holds](const Scaling& scaling) { return holds(scaling.weights); });
   };
   switch (row.needs) {
     case MetricNeeds::kAlignedKeys:
@@ -150,7 +149,7 @@ const std::vector<ExperimentRow>& rows() {
         {1, kMostQueries}}, kBothWays<&Experiment::queries>},
       {{"scalings", kOwn, kOptional, R"(["none", "div_sqrt_d", "div_d"])",
         "Rules that turn a score into a logit, all on the same draws.", {},
-        {"scaling", row_names<scaling_table>}}, kBothWays<&Experiment::scalings, scalings_shape>},
+        {"scaling", row_names<preset_table>}}, kBothWays<&Experiment::scalings, scalings_shape>},
       {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
         "What is measured; \"all\" takes every metric that applies.", {},
         {"metric", row_names<metric_table>}},

@@ -260,7 +260,7 @@ void expect_d(const JsonValue& value, const Experiment& experiment) {
   const Given& given = *experiment.given;
   if (given.scores.empty() || given.d) return;
   for (const Scaling& scaling : experiment.scalings) {
-    if (!needs_d(scaling.rule)) continue;
+    if (!needs_d(scaling.logit)) continue;
     refuse(said_or_whole(value, "scalings"),
            fmt::format("the scaling {} needs to know d; write \"d\" inside \"given\", such as {}, "
                        "or \"scalings\": [\"none\"]",
@@ -271,7 +271,7 @@ void expect_d(const JsonValue& value, const Experiment& experiment) {
 void check_norms(const JsonValue& value, const Experiment& experiment) {
   if (experiment.given->scores.empty()) return;
   for (const Scaling& scaling : experiment.scalings) {
-    if (!needs_norms(scaling.rule)) continue;
+    if (!has_norm(scaling.logit)) continue;
     refuse(said_or_whole(value, "scalings"),
            fmt::format(
                "the scaling {} normalises queries and keys, which scores alone do not show; write "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/expected_logits.h"
 #include "theory/carrying_share.h"
 #include "theory/exact_crossing.h"
 #include "theory/exact_logit_moments.h"
@@ -16,27 +17,43 @@ bool is_aligned(const Draw& draw) {
   return draw.entries.alignment != 0 && aligned_of(draw.entries, draw.keys) > 0;
 }
 
+// A scaling in a cell whose logits are multiples of scores, or those bent by a soft-cap.
+struct KnownLogit {
+  VectorNorm norm = VectorNorm::kNone;
+  CappedLogit bend;
+
+  double multiplier(const Draw& draw) const { return bend.slope.at(static_cast<double>(draw.d)); }
+};
+
+std::optional<KnownLogit> known_logit(const Draw& draw, const Scaling& scaling) {
+  const FormulaSize size = size_of(draw);
+  const auto bend = capped_logit(scaling.logit, size);
+  const FormulaProgram program(scaling.logit, size);
+  const bool is_wide = program.query_width() != size.d || program.key_width() != size.d;
+  if (!bend || is_wide || program.norm() == VectorNorm::kLayer) return std::nullopt;
+  return KnownLogit{program.norm(), *bend};
+}
+
 // True if the scores of a query's keys are independent and of one normal law given the query, whose
-// norm is chi; or, if the rule has a norm, cosines of independent directions. For any number of
-// keys.
-bool has_known_law(const Draw& draw, const ScalingRule& rule) {
+// norm is chi; or, under a norm, cosines of independent directions. For any number of keys.
+bool has_known_law(const Draw& draw, const KnownLogit& logit, const WeightRule& weights) {
   const Entries& entries = draw.entries;
-  const bool has_norm = rule.norm != Norm::kNone;
+  const bool has_norm = logit.norm != VectorNorm::kNone;
   // What alignment adds to all scores of a query alike changes no weight of a softmax without a
   // sink; a cap bends it, and beside a sink or in a sigmoid it counts.
   const bool forgets_shifts =
-      !has_norm && !rule.softcap && rule.weights.normaliser.kind == NormaliserKind::kSoftmax;
+      !has_norm && !logit.bend.cap && weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
       !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
-  return rule.weights.precision == Precision::kFloat64 && of_one_law &&
-         draw.d > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
-         is_centred_normal(entries.keys);
+  return weights.precision == Precision::kFloat64 && of_one_law && draw.d > (has_norm ? 1 : 0) &&
+         is_centred_normal(entries.queries) && is_centred_normal(entries.keys);
 }
 
 // The same, and weights say something: the weight of a softmax's only key is 1.
-bool has_exact_means(const Draw& draw, const ScalingRule& rule) {
-  const bool is_sigmoid = rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
-  return has_known_law(draw, rule) && draw.keys >= (is_sigmoid ? 1 : 2);
+bool has_exact_means(const Draw& draw, const std::optional<KnownLogit>& logit,
+                     const WeightRule& weights) {
+  const bool is_sigmoid = weights.normaliser.kind == NormaliserKind::kSigmoid;
+  return logit && has_known_law(draw, *logit, weights) && draw.keys >= (is_sigmoid ? 1 : 2);
 }
 
 // Spread of the scores of such a query over its norm, about what alignment adds to all of them.
@@ -46,43 +63,45 @@ double entry_sd(const Draw& draw) {
   return entries.alignment == 0 ? spread : spread * kept_share(entries.alignment);
 }
 
-WeighingCase weighing_of(const Draw& draw, const ScalingRule& rule) {
+WeighingCase weighing_of(const Draw& draw, const KnownLogit& logit, const WeightRule& weights) {
   WeighingCase weighing{draw.keys};
-  if (rule.softcap) weighing.softcap = *rule.softcap;
-  const Normaliser& normaliser = rule.weights.normaliser;
+  if (logit.bend.cap) weighing.softcap = logit.bend.cap->at(static_cast<double>(draw.d));
+  const Normaliser& normaliser = weights.normaliser;
   if (normaliser.kind == NormaliserKind::kSink) weighing.sink = normaliser.bias;
   if (normaliser.kind == NormaliserKind::kSigmoid) weighing.sigmoid_bias = normaliser.bias;
   return weighing;
 }
 
 // What an RMS norm multiplies a cosine by.
-double cosine_factor(const Draw& draw, const ScalingRule& rule) {
-  return rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
+double cosine_factor(const Draw& draw, const KnownLogit& logit) {
+  return logit.norm == VectorNorm::kRms ? static_cast<double>(draw.d) : 1;
 }
 
-ExactRequest request_of(const Draw& draw, const ScalingRule& rule) {
+ExactRequest request_of(const Draw& draw, const KnownLogit& logit, const WeightRule& weights) {
   return {.d = static_cast<double>(draw.d),
-          .weighing = weighing_of(draw, rule),
-          .multiplier = multiplier_at(rule, {draw.d, draw.keys}) * cosine_factor(draw, rule),
+          .weighing = weighing_of(draw, logit, weights),
+          .multiplier = logit.multiplier(draw) * cosine_factor(draw, logit),
           .entry_sd = entry_sd(draw),
-          .law = rule.norm == Norm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
+          .law = logit.norm == VectorNorm::kNone ? ScoreLaw::kNormal : ScoreLaw::kCosine};
 }
 
 // If logits are no multiples of the scores: their moments for centred normal entries.
 std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& draw,
-                                           const ScalingRule& rule) {
-  if (!has_known_law(draw, rule) || is_aligned(draw)) return std::nullopt;
+                                           const KnownLogit& logit, const WeightRule& weights) {
+  if (!has_known_law(draw, logit, weights) || is_aligned(draw)) return std::nullopt;
   if (metric.kind == MetricKind::kLogitMean) return 0;
-  const LogitMoments moments = exact_logit_moments(request_of(draw, rule));
+  const LogitMoments moments = exact_logit_moments(request_of(draw, logit, weights));
   return metric.kind == MetricKind::kLogitSd ? moments.sd : moments.kurtosis;
 }
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
-                                      const ScalingRule& rule) {
-  if (rule.weights.precision != Precision::kFloat64) return std::nullopt;
-  if (rule.softcap || rule.norm != Norm::kNone) return bent_logit_reference(metric, draw, rule);
+                                      const KnownLogit& logit, const WeightRule& weights) {
+  if (weights.precision != Precision::kFloat64) return std::nullopt;
+  if (logit.bend.cap || logit.norm != VectorNorm::kNone) {
+    return bent_logit_reference(metric, draw, logit, weights);
+  }
   const ScoreMoments score = score_moments(draw.entries, draw.d, draw.keys);
-  const double multiplier = multiplier_at(rule, {draw.d, draw.keys});
+  const double multiplier = logit.multiplier(draw);
   if (metric.kind == MetricKind::kLogitMean) return multiplier * score.mean;
   if (metric.kind == MetricKind::kLogitSd) return std::abs(multiplier) * score.sd;
   // All logits are equal where the multiplier is 0.
@@ -93,12 +112,13 @@ std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
 // share of the weight is known if all weight is the keys'; that of top keys if no two logits are
 // equal, as the first of equals is an aligned one.
 std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
-                                    const ScalingRule& rule) {
+                                    const Scaling& scaling) {
   const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
   const bool are_all = aligned == draw.keys;
+  const FormulaProgram program(scaling.logit, size_of(draw));
   const bool has_ties =
-      draw.entries.queries.row->has_atoms || draw.entries.keys.row->has_atoms || rule.softcap;
-  const bool is_plain = rule.weights == WeightRule{};
+      draw.entries.queries.row->has_atoms || draw.entries.keys.row->has_atoms || !program.factor();
+  const bool is_plain = scaling.weights == WeightRule{} && !mentions(scaling.logit, "j");
   const bool known = metric.is_fraction ? are_all || (is_plain && !has_ties) : is_plain;
   if (!known || (is_aligned(draw) && !are_all)) return std::nullopt;
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
@@ -129,29 +149,31 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   std::vector<std::optional<double>> values(experiment.metrics.size());
   if (mode_ == ReferenceMode::kOff) return values;
   const Draw& draw = cell.draw;
-  const ScalingRule& rule = scaling.rule;
-  const bool is_known = has_exact_means(draw, rule);
+  const WeightRule& weights = scaling.weights;
+  const std::optional<KnownLogit> logit = known_logit(draw, scaling);
+  const bool is_known = has_exact_means(draw, logit, weights);
   std::optional<ExactMeans> means;
   const bool wanted = std::ranges::any_of(
       experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
-    const ExactRequest request = request_of(draw, rule);
+    const ExactRequest request = request_of(draw, *logit, weights);
     means = within_work(table_.pending_work(request), skipped_means_,
                         [&] { return std::optional(exact_means(table_, request)); });
     if (means) {
       means_.emplace(request, *means);
       // Per cosine; the score is the product after the norm.
-      (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, rule);
+      (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, *logit);
     }
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
     if (metric.kind != MetricKind::kPerQuery) {
-      values[i] = logit_reference(metric, draw, rule);
+      if (logit) values[i] = logit_reference(metric, draw, *logit, weights);
     } else if (metric.needs == MetricNeeds::kAlignedKeys) {
-      values[i] = aligned_share(metric, draw, rule);
+      values[i] = aligned_share(metric, draw, scaling);
     } else if (metric.exact_fraction && is_known) {
-      values[i] = metric.exact_fraction(request_of(draw, rule), experiment.saturated_above);
+      values[i] =
+          metric.exact_fraction(request_of(draw, *logit, weights), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
       values[i] = (*means)[*metric.exact_mean];
     }
@@ -164,8 +186,9 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
 std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, const Cell& cell,
                                                  const Scaling& scaling) const {
   std::vector<double> shares(experiment.metrics.size(), 1.0);
-  if (!has_exact_means(cell.draw, scaling.rule)) return shares;
-  const ExactRequest request = request_of(cell.draw, scaling.rule);
+  const std::optional<KnownLogit> logit = known_logit(cell.draw, scaling);
+  if (!has_exact_means(cell.draw, logit, scaling.weights)) return shares;
+  const ExactRequest request = request_of(cell.draw, *logit, scaling.weights);
   const auto means = means_.find(request);
   if (means == means_.end()) return shares;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -177,12 +200,14 @@ std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, c
 
 std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
                                             double level) {
-  const ScalingRule& rule = scaling.rule;
-  const bool is_known = has_exact_means(cell.draw, rule) && rule.norm == Norm::kNone;
+  const std::optional<KnownLogit> logit = known_logit(cell.draw, scaling);
+  const bool is_known =
+      has_exact_means(cell.draw, logit, scaling.weights) && logit->norm == VectorNorm::kNone;
   if (mode_ == ReferenceMode::kOff || !is_known) return std::nullopt;
-  const PowerLaw factor = power_law(rule, cell.draw.keys);
-  const CrossingRequest request{weighing_of(cell.draw, rule), factor.multiplier, factor.power,
-                                entry_sd(cell.draw)};
+  const auto& [slope, cap] = logit->bend;
+  if (!slope.for_all_d || (cap && (!cap->for_all_d || cap->power != 0))) return std::nullopt;
+  const CrossingRequest request{weighing_of(cell.draw, *logit, scaling.weights), slope.multiplier,
+                                slope.power, entry_sd(cell.draw)};
   return within_work(pending_work(table_, request), skipped_crossings_, [&] {
     const std::optional<double> d = exact_crossing(table_, request, level);
     if (!d && is_cut_short(request)) ++cut_crossings_;

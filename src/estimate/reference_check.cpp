@@ -11,6 +11,7 @@
 #include "estimate/stop_rule.h"
 #include "experiment/metric.h"
 #include "experiment/scaling.h"
+#include "numerics/portable_math.h"
 #include "numerics/quantiles.h"
 #include "theory/exact_means_table.h"
 
@@ -68,7 +69,7 @@ std::string fault_of_name(const Scaling& scaling, std::int64_t d) {
   } else if (scaling.name != "none") {
     return "";
   }
-  const double used = multiplier_at(scaling.rule, {d, 1});
+  const double used = FormulaProgram(scaling.logit, {size}).factor().value_or(kNan);
   if (std::abs(used - named) <= kRounding * named) return "";
   return fmt::format("multiplies scores by {:f} at d={}, its name says {:f}", used, d, named);
 }

@@ -7,39 +7,79 @@
 namespace attnscale {
 namespace {
 
-double expected_squared_norm(const Law& law, double d) {
-  return d * (law.mean * law.mean + law.sd * law.sd);
+double expected_squared_norm(const Law& law, double width) {
+  return width * (law.mean * law.mean + law.sd * law.sd);
+}
+
+// Spread of the product after the norm, and the most that it can be.
+struct Reach {
+  double sd;
+  double most;
+};
+
+Reach reach_of(const FormulaProgram& program, const Draw& draw) {
+  const double root = std::sqrt(static_cast<double>(draw.d));
+  switch (program.norm()) {
+    case VectorNorm::kNone:
+      return {score_moments(draw.entries, draw.d, draw.keys).sd,
+              std::numeric_limits<double>::infinity()};
+    case VectorNorm::kUnit:
+      return {1 / root, 1};
+    default:
+      return {root, std::sqrt(program.query_width() * program.key_width())};
+  }
 }
 
 }  // namespace
 
-double logit_centre(const ScalingRule& rule, const Draw& draw) {
-  ScalingRule exact = rule;
-  exact.weights.precision = Precision::kFloat64;  // in a narrow one the mean may overflow
-  const auto d = static_cast<double>(draw.d);
+FormulaSize size_of(const Draw& draw) {
+  const auto keys = static_cast<double>(draw.keys);
+  return {static_cast<double>(draw.d), keys, keys - 1};
+}
+
+double logit_centre(const FormulaProgram& program, const Draw& draw) {
   const double score = score_moments(draw.entries, draw.d, draw.keys).mean;
-  const double query_norm = expected_squared_norm(draw.entries.queries, d);
-  const double key_norm = expected_squared_norm(draw.entries.keys, d);
+  const auto norm_of = [](const Law& law, double width) {
+    return expected_squared_norm(law, width);
+  };
+  const double query_norm = norm_of(draw.entries.queries, program.query_width());
+  const double key_norm = norm_of(draw.entries.keys, program.key_width());
+  const double no_sum = 0;
   double logit = 0;
-  apply_scaling(exact, {draw.d, draw.keys}, {{&score, 1}, {&query_norm, 1}, {&key_norm, 1}},
-                {&logit, 1});
+  program.evaluate({{&score, 1},
+                    1,
+                    std::floor(static_cast<double>(draw.keys) / 2),
+                    {&query_norm, 1},
+                    {&key_norm, 1},
+                    {&no_sum, 1},
+                    {&no_sum, 1}},
+                   Precision::kFloat64, {&logit, 1});
   return logit;
 }
 
-double expected_logit_sd(const ScalingRule& rule, const Draw& draw) {
-  const double root = std::sqrt(static_cast<double>(draw.d));
-  double sd = score_moments(draw.entries, draw.d, draw.keys).sd;
-  if (rule.norm == Norm::kRms) sd = root;
-  if (rule.norm == Norm::kCosine) sd = 1 / root;
-  sd *= std::abs(multiplier_at(rule, {draw.d, draw.keys}));
-  return rule.softcap ? std::min(sd, *rule.softcap) : sd;
-}
-
-double largest_logit(const ScalingRule& rule, const Draw& draw) {
-  if (rule.softcap) return *rule.softcap;
-  if (!needs_norms(rule)) return std::numeric_limits<double>::infinity();
-  const double along = rule.norm == Norm::kRms ? static_cast<double>(draw.d) : 1;
-  return along * std::abs(multiplier_at(rule, {draw.d, draw.keys}));
+LogitRange expected_logits(const FormulaProgram& program, const Draw& draw) {
+  constexpr double kDeviations = 5;
+  const Reach scores = reach_of(program, draw);
+  const double centre = logit_centre(program, draw);
+  if (program.factor()) {
+    const double factor = std::abs(*program.factor());
+    const double reach = kDeviations * (scores.sd * factor);
+    const double most = scores.most * factor;
+    return {std::max(centre - reach, -most), std::min(centre + reach, most)};
+  }
+  const double reach = std::min(kDeviations * scores.sd, scores.most);
+  const double middle =
+      program.norm() == VectorNorm::kNone ? score_moments(draw.entries, draw.d, draw.keys).mean : 0;
+  LogitRange range{centre, centre};
+  constexpr int kSteps = 64;
+  for (const double j : {0.0, static_cast<double>(draw.keys - 1)}) {
+    for (int step = -kSteps; step <= kSteps; ++step) {
+      const double logit = program.at(middle + reach * step / kSteps, j);
+      if (!std::isfinite(logit)) continue;
+      range = {std::min(range.low, logit), std::max(range.high, logit)};
+    }
+  }
+  return range;
 }
 
 }  // namespace attnscale

@@ -7,16 +7,21 @@
 
 namespace attnscale {
 
+/// What a formula may depend on in a cell, whose queries stand at the place of the last key.
+FormulaSize size_of(const Draw& draw);
+
 /// The centre of the powers of a logit: roughly the logit of the expected score, so that powers of
 /// the difference never cancel.
-double logit_centre(const ScalingRule& rule, const Draw& draw);
+double logit_centre(const FormulaProgram& program, const Draw& draw);
 
-/// Roughly the standard deviation of the logits; after a norm that of independent directions, under
-/// a soft-cap at most the cap. Infinity if the score has none.
-double expected_logit_sd(const ScalingRule& rule, const Draw& draw);
+/// Two logits, the lower first.
+struct LogitRange {
+  double low;
+  double high;
+};
 
-/// The most that a logit can be in magnitude: the soft-cap, or after a norm the logit of parallel
-/// vectors; infinity without either.
-double largest_logit(const ScalingRule& rule, const Draw& draw);
+/// Those of scores five standard deviations to either side, but no more than a norm allows, and to
+/// keys at any place; after a norm of independent directions.
+LogitRange expected_logits(const FormulaProgram& program, const Draw& draw);
 
 }  // namespace attnscale

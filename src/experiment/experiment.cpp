@@ -42,15 +42,15 @@ int logit_powers(const Experiment& experiment) {
   return powers;
 }
 
-bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule) {
+bool needs_all_logits(const MetricRow& metric, const WeightRule& rule) {
   if (metric.kind != MetricKind::kPerQuery) return false;
-  return !has_running_sums(rule.weights) || !(metric.measure || metric.measure_aligned);
+  return !has_running_sums(rule) || !(metric.measure || metric.measure_aligned);
 }
 
 bool needs_all_logits(const Experiment& experiment) {
   return std::ranges::any_of(experiment.scalings, [&](const Scaling& scaling) {
     return std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
-      return needs_all_logits(*metric, scaling.rule);
+      return needs_all_logits(*metric, scaling.weights);
     });
   });
 }

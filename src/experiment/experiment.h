@@ -12,7 +12,7 @@
 #include "draw/sampler.h"
 #include "experiment/given_matrix.h"
 #include "experiment/metric.h"
-#include "experiment/scaling_table.h"
+#include "experiment/presets.h"
 
 namespace attnscale {
 
@@ -104,8 +104,8 @@ std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);
 /// How many powers of a logit the experiment's statistics of logits need: 0, 2 or 4.
 int logit_powers(const Experiment& experiment);
 
-/// True if the metric needs all logits of a query under that rule.
-bool needs_all_logits(const MetricRow& metric, const ScalingRule& rule);
+/// True if the metric needs all logits of a query whose weights are made so.
+bool needs_all_logits(const MetricRow& metric, const WeightRule& rule);
 
 /// The same for any metric and scaling of the experiment.
 bool needs_all_logits(const Experiment& experiment);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "experiment/given_scores.h"
+#include "experiment/top_scores.h"
 #include "numerics/central_sums.h"
 #include "numerics/query_weights.h"
 
@@ -57,30 +58,31 @@ class GivenMeasurer {
  public:
   GivenMeasurer(const Experiment& experiment, const Scaling& scaling)
       : metrics_(experiment.metrics),
-        rule_(scaling.rule),
-        d_(size_of(*experiment.given).value_or(1)),
+        scaling_(scaling),
+        given_(*experiment.given),
         saturated_above_(experiment.saturated_above),
-        hidden_overflows_(rule_),
         values_(metrics_.size()) {}
 
   // Scales, weighs and measures one query, whose logits and weights are kept until the next.
-  void add(const QueryScores& seen) {
+  void add(const GivenQuery& query) {
+    const QueryScores& seen = query.seen;
+    prepare(query);
     ++queries_;
     logits_.resize(seen.scores.size());
-    const ScoreSize size{d_, std::ssize(seen.scores)};
-    const Scores scores{seen.scores, seen.squared_query_norm, seen.squared_key_norms};
-    apply_scaling(rule_, size, scores, logits_);
-    weights_.weigh(logits_, rule_.weights, 0);
-    hidden_overflows_.start(1);
-    hidden_overflows_.add(size, scores, 1);
-    if (hidden_overflows_.of(0)) {
+    const FormulaScores scores{seen.scores, 1, 0, seen.squared_query_norm, seen.squared_key_norms};
+    const bool may_hide = scaling_.weights.precision != Precision::kFloat64 && !program_->linear();
+    peaks_.assign(may_hide ? logits_.size() : 0, 0);
+    program_->evaluate(scores, scaling_.weights.precision, logits_, peaks_);
+    weights_.weigh(logits_, scaling_.weights, 0);
+    if (std::ranges::any_of(peaks_, [](double peak) { return std::isinf(peak); })) {
       hides_overflow_ = true;
       weights_.mark_overflow();
     }
     if (metrics_.empty()) return;
     logit_sums_.add(logits_);
-    const QueryContext context{logit_per_score(rule_, size, logits_[weights_.top()]),
-                               saturated_above_};
+    top_scores_->start(1);
+    top_scores_->add_keys(scores, logits_);
+    const QueryContext context{top_scores_->slope(0), saturated_above_};
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
       values_[m].push_back(measure_weights(*metrics_[m], weights_, context));
@@ -111,13 +113,29 @@ class GivenMeasurer {
   }
 
  private:
+  // The last query stands where the last key does.
+  void prepare(const GivenQuery& query) {
+    FormulaSize size{.d = static_cast<double>(size_of(given_).value_or(1))};
+    if (mentions(scaling_.logit, "keys")) size.keys = static_cast<double>(query.seen.scores.size());
+    if (mentions(scaling_.logit, "i")) {
+      size.i = static_cast<double>(query.query + most_visible_keys(given_) - query_count(given_));
+    }
+    if (size_ == size) return;
+    size_ = size;
+    program_.emplace(scaling_.logit, size);
+    top_scores_.emplace(scaling_.logit, size);
+  }
+
   const std::vector<const MetricRow*>& metrics_;
-  const ScalingRule& rule_;
-  std::int64_t d_;
+  const Scaling& scaling_;
+  const Given& given_;
+  std::optional<FormulaSize> size_;
+  std::optional<FormulaProgram> program_;
+  std::optional<TopScores> top_scores_;
   double saturated_above_;
   std::int64_t queries_ = 0;
   bool hides_overflow_ = false;  // of a query so far
-  HiddenOverflows hidden_overflows_;
+  Numbers peaks_;
   CentralSums logit_sums_;
   std::vector<Numbers> values_;  // of each metric per query
   Numbers logits_;
@@ -162,7 +180,7 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
       if (stop && stop()) return std::nullopt;
       const GivenQuery query{head, q, scores.of(head, q)};
       for (std::size_t s = 0; s < measurers.size(); ++s) {
-        measurers[s].add(query.seen);
+        measurers[s].add(query);
         if (!given.weights) continue;
         add_weights(experiment, experiment.scalings[s], query, measurers[s].weights(), results);
       }

@@ -10,26 +10,18 @@
 namespace attnscale {
 namespace {
 
-struct Ends {
-  double low;
-  double high;
-};
-
-constexpr double kExpectedDeviations = 5;
+using Ends = LogitRange;
 
 double power_of_ten(double exponent) {
   return plain::power(10, exponent);
 }
 
-Ends ends_of_logits(const Draw& draw, const ScalingRule& rule) {
-  const double middle = logit_centre(rule, draw);
-  const double reach = kExpectedDeviations * expected_logit_sd(rule, draw);
-  const double most = largest_logit(rule, draw);
-  return {std::max(middle - reach, -most), std::min(middle + reach, most)};
+Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
+  return expected_logits(FormulaProgram(scaling.logit, size_of(draw)), draw);
 }
 
 Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& scaling) {
-  const bool is_sigmoid = scaling.rule.weights.normaliser.kind == NormaliserKind::kSigmoid;
+  const bool is_sigmoid = scaling.weights.normaliser.kind == NormaliserKind::kSigmoid;
   const auto keys = static_cast<double>(cell.draw.keys);
   switch (metric.axis) {
     case HistogramAxis::kUnit:
@@ -49,7 +41,7 @@ Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& sc
     case HistogramAxis::kLogit:
       break;
   }
-  const Ends logits = ends_of_logits(cell.draw, scaling.rule);
+  const Ends logits = ends_of_logits(cell.draw, scaling);
   return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
 }
 
@@ -58,7 +50,7 @@ Ends ends_of(const HistogramQuantity& quantity, const Cell& cell, const Scaling&
     case HistogramOf::kScores:
       return ends_of_logits(cell.draw, {});
     case HistogramOf::kLogits:
-      return ends_of_logits(cell.draw, scaling.rule);
+      return ends_of_logits(cell.draw, scaling);
     case HistogramOf::kMetric:
       break;
   }

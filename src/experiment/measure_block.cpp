@@ -11,7 +11,7 @@ BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std
       metrics_(per_query_metrics(experiment)),
       holds_scores_(needs_all_logits(experiment)) {
   for (const Scaling& scaling : experiment.scalings) {
-    scalings_.emplace_back(experiment, cell.draw, scaling.rule);
+    scalings_.emplace_back(experiment, cell.draw, scaling);
     for (const HistogramQuantity& quantity : experiment.histogram) {
       bins_.emplace_back(quantity, cell, scaling);
     }
@@ -64,6 +64,7 @@ void BlockMeasurer::add_tile(const ScoreTile& tile) {
 void BlockMeasurer::hold(const ScoreTile& tile) {
   if (tile.first_key == 0) {
     scores_.clear();
+    stride_ = static_cast<std::size_t>(tile.stride);
     squared_key_norms_.clear();
     squared_query_norms_.assign(tile.squared_query_norms.begin(), tile.squared_query_norms.end());
   }

@@ -44,7 +44,9 @@ class BlockMeasurer {
   void start_block(std::int64_t queries);
   void add_tile(const ScoreTile& tile);
   void hold(const ScoreTile& tile);
-  Scores held() const { return {scores_, squared_query_norms_, squared_key_norms_}; }
+  FormulaScores held() const {
+    return {scores_, stride_, 0, squared_query_norms_, squared_key_norms_};
+  }
   GroupColumns columns_of(const ScoreTile& tile, std::size_t scaling);
   void count_tile(std::size_t scaling, const ScoreTile& tile);
   void count_metrics();
@@ -57,6 +59,7 @@ class BlockMeasurer {
   std::vector<HistogramBins> bins_;  ///< scaling by scaling, as the counts are
   bool holds_scores_;
   std::vector<double> scores_;  ///< of all keys of the current group, if they are held
+  std::size_t stride_ = 1;
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;
   BlockValues values_;

@@ -12,7 +12,7 @@ std::uint64_t cell_identity(const Draw& draw, const SamplerRow& sampler) {
 
 NormRequest norms_for(const Experiment& asked) {
   const bool needs_them = std::ranges::any_of(
-      asked.scalings, [](const Scaling& scaling) { return needs_norms(scaling.rule); });
+      asked.scalings, [](const Scaling& scaling) { return has_norm(scaling.logit); });
   return needs_them ? NormRequest::kSquaredNorms : NormRequest::kNone;
 }
 
@@ -28,20 +28,23 @@ Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw
 }
 
 // Rough seconds from a logit to its share in the metrics.
-double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) {
+double seconds_per_logit(const Experiment& experiment, const Scaling& scaling) {
   constexpr double kScaleAndSum = 4e-9;
   constexpr double kNormalise = 8e-9;
-  constexpr double kBend = 10e-9;
+  constexpr double kStep = 4e-9;
   constexpr double kWeighOneByOne = 15e-9;
   constexpr double kRound = 30e-9;
-  const bool narrow = rule.weights.precision != Precision::kFloat64;
-  const bool one_by_one = std::ranges::any_of(
-      experiment.metrics, [&](const MetricRow* metric) { return needs_all_logits(*metric, rule); });
+  const bool narrow = scaling.weights.precision != Precision::kFloat64;
+  const bool one_by_one = std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
+    return needs_all_logits(*metric, scaling.weights);
+  });
   double seconds = kScaleAndSum;
-  if (needs_norms(rule)) seconds += kNormalise;
-  if (rule.softcap) seconds += kBend;
+  const FormulaProgram program(scaling.logit, {});
+  const auto steps = static_cast<double>(program.factor() ? 0 : program.steps_of_score());
+  if (program.norm() != VectorNorm::kNone) seconds += kNormalise;
   if (one_by_one) seconds += kWeighOneByOne;
-  if (narrow) seconds += kRound * (rule.softcap ? 3 : 1);
+  seconds += steps * kStep;
+  if (narrow) seconds += kRound * std::max(steps, 1.0);
   return seconds;
 }
 
@@ -49,7 +52,7 @@ double seconds_per_logit(const Experiment& experiment, const ScalingRule& rule) 
 double seconds_per_score(const Experiment& experiment) {
   double seconds = 0;
   for (const Scaling& scaling : experiment.scalings) {
-    seconds += seconds_per_logit(experiment, scaling.rule);
+    seconds += seconds_per_logit(experiment, scaling);
   }
   return seconds;
 }

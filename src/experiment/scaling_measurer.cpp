@@ -1,6 +1,7 @@
 #include "experiment/scaling_measurer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "experiment/expected_logits.h"
@@ -14,17 +15,23 @@ double sink_logit(const Normaliser& normaliser) {
                                                   : -std::numeric_limits<double>::infinity();
 }
 
+FormulaScores scores_of(const ScoreTile& tile) {
+  return {tile.scores, static_cast<std::size_t>(tile.stride), static_cast<double>(tile.first_key),
+          tile.squared_query_norms, tile.squared_key_norms};
+}
+
 }  // namespace
 
 ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
-                                 const ScalingRule& rule)
-    : rule_(rule),
-      size_{draw.d, draw.keys},
+                                 const Scaling& scaling)
+    : rule_(scaling.weights),
+      program_(scaling.logit, size_of(draw)),
+      keys_(draw.keys),
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
-      centre_(logit_centre(rule, draw)),
-      hidden_overflows_(rule) {
+      centre_(logit_centre(program_, draw)),
+      top_scores_(scaling.logit, size_of(draw)) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
@@ -36,20 +43,27 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     softmax_.start(tile.queries, level_);
     aligned_.start(tile.queries, SoftmaxLevel::kWeights);
     power_sums_.start(tile.queries, powers_);
-    hidden_overflows_.start(tile.queries);
+    hides_overflow_.assign(static_cast<std::size_t>(tile.queries), false);
+    top_scores_.start(static_cast<std::size_t>(tile.stride));
   }
-  const Scores scores{tile.scores, tile.squared_query_norms, tile.squared_key_norms};
-  hidden_overflows_.add(size_, scores, tile.stride);
+  const FormulaScores scores = scores_of(tile);
   logits_.resize(tile.scores.size());
-  apply_scaling(rule_, size_, scores, logits_);
+  const bool may_hide = rule_.precision != Precision::kFloat64 && !program_.linear();
+  if (may_hide) peaks_.assign(logits_.size(), 0);
+  program_.evaluate(scores, rule_.precision, logits_, peaks_);
+  for (std::size_t n = 0; n < peaks_.size(); ++n) {
+    const std::size_t query = n % scores.stride;
+    if (std::isinf(peaks_[n]) && query < hides_overflow_.size()) hides_overflow_[query] = true;
+  }
+  top_scores_.add_keys(scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
   power_sums_.add_keys(logits_, tile.keys, centre_);
 }
 
-void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& columns) {
-  softmax_.finish(sink_logit(rule_.weights.normaliser));
+void ScalingMeasurer::measure_group(const FormulaScores& scores, const GroupColumns& columns) {
+  softmax_.finish(sink_logit(rule_.normaliser));
   fill_contexts();
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
     if (!needs_all_logits(*metrics_[m], rule_)) measure_sums(m, columns);
@@ -76,18 +90,16 @@ void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& co
 }
 
 bool ScalingMeasurer::overflowed(std::int64_t query) const {
-  return !is_finite(softmax_.query(query)) || hidden_overflows_.of(query);
+  return !is_finite(softmax_.query(query)) || hides_overflow_[static_cast<std::size_t>(query)];
 }
 
-// The first query's context holds for all unless a soft-cap makes them differ.
+// The first query's context holds for all unless a bend makes them differ.
 void ScalingMeasurer::fill_contexts() {
-  const auto per_score = [&](std::int64_t query) {
-    return logit_per_score(rule_, size_, softmax_.query(query).top);
-  };
-  contexts_.assign(static_cast<std::size_t>(softmax_.queries()), {per_score(0), saturated_above_});
-  if (!rule_.softcap) return;
-  for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
-    contexts_[static_cast<std::size_t>(i)].logit_per_score = per_score(i);
+  contexts_.assign(static_cast<std::size_t>(softmax_.queries()),
+                   {top_scores_.slope(0), saturated_above_});
+  if (top_scores_.is_same_for_all()) return;
+  for (std::size_t i = 0; i < contexts_.size(); ++i) {
+    contexts_[i].logit_per_score = top_scores_.slope(i);
   }
 }
 
@@ -105,7 +117,7 @@ void ScalingMeasurer::measure_sums(std::size_t metric, const GroupColumns& colum
   if (row.complement) row.complement(softmax_, contexts_, columns.complements[metric]);
 }
 
-void ScalingMeasurer::measure_all_logits(const Scores& scores, const GroupColumns& columns) {
+void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const GroupColumns& columns) {
   for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
     weigh_query(scores, i);
     const auto place = static_cast<std::size_t>(i);
@@ -122,31 +134,31 @@ void ScalingMeasurer::measure_all_logits(const Scores& scores, const GroupColumn
 }
 
 // One query's column of what is laid out key by key.
-void ScalingMeasurer::weigh_query(const Scores& scores, std::int64_t query) {
-  const auto keys = static_cast<std::size_t>(size_.keys);
+void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t query) {
+  const auto keys = static_cast<std::size_t>(keys_);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
+  const auto place = static_cast<std::size_t>(query);
   const auto column_of = [&](std::span<const double> numbers, std::vector<double>& column) {
+    if (numbers.empty()) return std::span<const double>();
     column.resize(keys);
-    for (std::size_t key = 0; key < keys; ++key) {
-      column[key] = numbers[key * stride + static_cast<std::size_t>(query)];
-    }
+    for (std::size_t key = 0; key < keys; ++key) column[key] = numbers[key * stride + place];
+    return std::span<const double>(column);
+  };
+  const auto one_of = [&](std::span<const double> numbers) {
+    return numbers.empty() ? numbers : numbers.subspan(place, 1);
   };
   const bool has_them = logits_.size() == keys * stride;  // one tile was all of the group
   if (has_them) {
     column_of(logits_, query_logits_);
   } else {
-    column_of(scores.scores, query_scores_);
-    Scores column{query_scores_};
-    if (needs_norms(rule_)) {
-      column_of(scores.squared_key_norms, query_key_norms_);
-      column.squared_query_norms =
-          scores.squared_query_norms.subspan(static_cast<std::size_t>(query), 1);
-      column.squared_key_norms = query_key_norms_;
-    }
     query_logits_.resize(keys);
-    apply_scaling(rule_, size_, column, query_logits_);
+    program_.evaluate(
+        {column_of(scores.scores, query_scores_), 1, 0, one_of(scores.squared_query_norms),
+         column_of(scores.squared_key_norms, query_key_norms_), one_of(scores.query_sums),
+         column_of(scores.key_sums, query_key_sums_)},
+        rule_.precision, query_logits_);
   }
-  weights_.weigh(query_logits_, rule_.weights, aligned_keys_);
+  weights_.weigh(query_logits_, rule_, aligned_keys_);
   if (overflowed(query)) weights_.mark_overflow();
 }
 

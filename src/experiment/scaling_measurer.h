@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/top_scores.h"
 #include "numerics/power_sums.h"
 #include "numerics/query_weights.h"
 #include "numerics/softmax.h"
@@ -25,7 +26,7 @@ struct GroupColumns {
 class ScalingMeasurer {
  public:
   /// `experiment` must outlive the measurer.
-  ScalingMeasurer(const Experiment& experiment, const Draw& draw, const ScalingRule& rule);
+  ScalingMeasurer(const Experiment& experiment, const Draw& draw, const Scaling& scaling);
 
   /// Takes the next tile of a group; the first one starts it.
   void add_tile(const ScoreTile& tile);
@@ -36,17 +37,18 @@ class ScalingMeasurer {
   /// Fills the columns of a group whose tiles have all been added. `scores` are those of all its
   /// keys, if a metric needs all logits. All numbers of a query with a score or logit that is not
   /// finite are NaN, except in metrics that count such queries.
-  void measure_group(const Scores& scores, const GroupColumns& columns);
+  void measure_group(const FormulaScores& scores, const GroupColumns& columns);
 
  private:
   void fill_contexts();
   bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
-  void measure_all_logits(const Scores& scores, const GroupColumns& columns);
-  void weigh_query(const Scores& scores, std::int64_t query);
+  void measure_all_logits(const FormulaScores& scores, const GroupColumns& columns);
+  void weigh_query(const FormulaScores& scores, std::int64_t query);
 
-  const ScalingRule& rule_;
-  ScoreSize size_;
+  const WeightRule& rule_;
+  FormulaProgram program_;
+  std::int64_t keys_;
   double saturated_above_;
   std::vector<const MetricRow*> metrics_;
   SoftmaxLevel level_ = SoftmaxLevel::kWeights;
@@ -54,13 +56,16 @@ class ScalingMeasurer {
   std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
   double centre_;
   std::vector<double> logits_;
+  std::vector<double> peaks_;  ///< of each logit, where a bend may hide an overflow
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, if a metric asks for them
   PowerSums power_sums_;
-  HiddenOverflows hidden_overflows_;
+  std::vector<bool> hides_overflow_;  ///< of each query, if there are peaks
+  TopScores top_scores_;
   std::vector<QueryContext> contexts_;
   std::vector<double> query_scores_;
   std::vector<double> query_key_norms_;
+  std::vector<double> query_key_sums_;
   std::vector<double> query_logits_;
   QueryWeights weights_;
 };

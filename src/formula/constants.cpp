@@ -158,4 +158,35 @@ LinearParts linear_parts(const Formula& formula, const FormulaConstants& constan
   return parts;
 }
 
+std::optional<CappedLogit> capped_logit(const Formula& formula, const FormulaSize& size) {
+  const FormulaConstants constants = constants_of(formula, size);
+  const LinearParts parts = linear_parts(formula, constants, size.d);
+  std::size_t place = formula.root();
+  if (parts[place] && !parts[place]->has_offset) return CappedLogit{parts[place]->slope};
+  PowerOfD before;  // what the bend is multiplied by
+  while (formula[place].operation != Operation::kTanh) {
+    if (formula.operands(place) == 0) return std::nullopt;
+    const std::size_t first = formula.first(place);
+    const std::size_t second = formula.second(place);
+    const Operation operation = formula[place].operation;
+    if (operation == Operation::kNegate) {
+      before = negated(before);
+    } else if (operation == Operation::kMultiply && constants[first]) {
+      before = *constants[first] * before;
+      place = second;
+      continue;
+    } else if (operation == Operation::kMultiply && constants[second]) {
+      before = before * *constants[second];
+    } else if (operation == Operation::kDivide && constants[second]) {
+      before = before * reciprocal(*constants[second]);
+    } else {
+      return std::nullopt;
+    }
+    place = first;
+  }
+  const auto& bent = parts[formula.first(place)];
+  if (!bent || bent->has_offset || before.multiplier == 0) return std::nullopt;
+  return CappedLogit{before * bent->slope, before.multiplier < 0 ? negated(before) : before};
+}
+
 }  // namespace attnscale

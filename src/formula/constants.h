@@ -13,6 +13,8 @@ struct FormulaSize {
   double d = 1;
   double keys = 1;  ///< that the query sees
   double i = 0;     ///< the place of the query, from 0
+
+  friend bool operator==(const FormulaSize&, const FormulaSize&) = default;
 };
 
 /// A number as multiplier d^power, so that 1/sqrt(d) comes out the same however it is spelt.
@@ -46,5 +48,14 @@ struct LinearPart {
 /// of the numerator times the rounded reciprocal of the denominator.
 using LinearParts = std::vector<std::optional<LinearPart>>;
 LinearParts linear_parts(const Formula& formula, const FormulaConstants& constants, double d);
+
+/// logit = cap tanh(slope score / cap), or slope score without a cap.
+struct CappedLogit {
+  PowerOfD slope;
+  std::optional<PowerOfD> cap = {};
+};
+
+/// The formula if it is such a logit.
+std::optional<CappedLogit> capped_logit(const Formula& formula, const FormulaSize& size);
 
 }  // namespace attnscale

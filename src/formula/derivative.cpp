@@ -1,34 +1,26 @@
 #include "formula/derivative.h"
 
 #include <array>
-#include <optional>
 
 #include "formula/parse.h"
 
 namespace attnscale {
 namespace {
 
-std::optional<double> number_of(const Formula& formula) {
-  const bool is_negative = formula.operation() == Operation::kNegate;
-  const FormulaNode& node = formula[formula.root() - (is_negative ? 1 : 0)];
-  if (node.operation != Operation::kNumber) return std::nullopt;
-  return is_negative ? -node.number : node.number;
-}
-
 bool is(double number, const Formula& formula) {
-  return number_of(formula) == number;
+  return formula.number() == number;
 }
 
 Formula negated(const Formula& a) {
-  if (const auto number = number_of(a)) return -*number;
+  if (const auto number = a.number()) return -*number;
   if (a.operation() == Operation::kNegate) return a.part(a.first(a.root()));
   return {Operation::kNegate, a};
 }
 
 // The operation without what is obvious, such as 0 + a, 1 a and a^1.
 Formula simplified(Operation operation, const Formula& a, const Formula& b) {
-  const auto x = number_of(a);
-  const auto y = number_of(b);
+  const auto x = a.number();
+  const auto y = b.number();
   switch (operation) {
     case Operation::kAdd:
       if (is(0, a)) return b;
@@ -84,7 +76,7 @@ Formula simplified(const Formula& formula) {
 Formula slope_at(const Formula& formula, std::size_t place) {
   const Operation operation = formula[place].operation;
   if (formula.operands(place) == 0) return is_vector(operation) ? 1.0 : 0.0;
-  static const std::array<std::string, 2> kOperands{"a", "b"};
+  static constexpr std::array<std::string_view, 2> kOperands{"a", "b"};
   const FormulaValues operands{{"a", formula.part(formula.first(place))},
                                {"b", formula.part(formula.second(place))}};
   const auto along = [&](std::string_view slope, std::size_t operand) {

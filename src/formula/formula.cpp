@@ -92,6 +92,13 @@ Formula Formula::part(std::size_t place) const {
   return part;
 }
 
+std::optional<double> Formula::number() const {
+  const bool is_negative = operation() == Operation::kNegate;
+  const FormulaNode& node = nodes_[root() - (is_negative ? 1 : 0)];
+  if (node.operation != Operation::kNumber) return std::nullopt;
+  return is_negative ? -node.number : node.number;
+}
+
 std::span<const std::string_view> formula_names() {
   return kNames;
 }
@@ -112,21 +119,39 @@ bool mentions(const Formula& formula, std::string_view name) {
   });
 }
 
+bool has_norm(const Formula& formula) {
+  return std::ranges::any_of(
+      formula.nodes(), [](const FormulaNode& node) { return node.operation >= Operation::kRms; });
+}
+
+bool needs_d(const Formula& formula) {
+  for (std::size_t place = 0; place < formula.nodes().size(); ++place) {
+    const Operation operation = formula[place].operation;
+    if (operation == Operation::kLayer) return true;
+    if (operation == Operation::kRms && formula.operands(place) == 1) return true;
+  }
+  return mentions(formula, "d");
+}
+
+// What stands for a name is a run of nodes, as the name was; what holds it grows.
 Formula with_values(const Formula& formula, const FormulaValues& values) {
-  std::vector<Formula> done;
+  Formula with;
+  std::vector<FormulaNode>& nodes = with.nodes_;
   for (std::size_t place = 0; place < formula.nodes().size(); ++place) {
     const FormulaNode& node = formula[place];
-    if (formula.operands(place) == 0) {
-      const auto value = std::ranges::find(values, node.name, &FormulaValues::value_type::first);
-      const bool is_given = node.operation == Operation::kName && value != values.end();
-      done.push_back(is_given ? value->second : Formula(node));
-    } else if (formula.operands(place) == 1) {
-      done.emplace_back(node.operation, done[formula.first(place)]);
-    } else {
-      done.emplace_back(node.operation, done[formula.first(place)], done[formula.second(place)]);
+    const auto value = std::ranges::find(values, node.name, &FormulaValues::value_type::first);
+    if (node.operation == Operation::kName && value != values.end()) {
+      nodes.insert(nodes.end(), value->second.nodes_.begin(), value->second.nodes_.end());
+      continue;
     }
+    std::size_t size = 1;
+    for (std::size_t operand = 0; operand < formula.operands(place); ++operand) {
+      size += nodes[nodes.size() - size].size;
+    }
+    nodes.push_back(node);
+    nodes.back().size = size;
   }
-  return done.back();
+  return with;
 }
 
 }  // namespace attnscale

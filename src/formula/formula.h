@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,6 +85,11 @@ struct FormulaNode {
   friend bool operator==(const FormulaNode&, const FormulaNode&) = default;
 };
 
+class Formula;
+
+/// What stands for names.
+using FormulaValues = std::vector<std::pair<std::string, Formula>>;
+
 /// The nodes of a tree, each after its operands: a part of it is a run of nodes, and one loop from
 /// front to back evaluates it.
 class Formula {
@@ -106,10 +112,15 @@ class Formula {
   std::size_t second(std::size_t place) const { return place - 1; }
   /// The part that ends at a place.
   Formula part(std::size_t place) const;
+  /// The number of either sign that it is, if it is one.
+  std::optional<double> number() const;
 
   friend bool operator==(const Formula&, const Formula&) = default;
 
  private:
+  Formula() = default;
+  friend Formula with_values(const Formula& formula, const FormulaValues& values);
+
   std::vector<FormulaNode> nodes_;
 };
 
@@ -122,8 +133,13 @@ std::vector<std::string> own_names(const Formula& formula);
 /// True where the name stands in the formula.
 bool mentions(const Formula& formula, std::string_view name);
 
+/// True where queries and keys are normalised before their product.
+bool has_norm(const Formula& formula);
+
+/// True where the value depends on the head size, by name or through a norm.
+bool needs_d(const Formula& formula);
+
 /// The formula with what is given in place of names.
-using FormulaValues = std::vector<std::pair<std::string, Formula>>;
 Formula with_values(const Formula& formula, const FormulaValues& values);
 
 }  // namespace attnscale

@@ -72,7 +72,7 @@ Formula norm_of(const Formula& side) {
 
 class Parser {
  public:
-  Parser(std::string_view text, std::span<const std::string> own, const NearestName& nearest)
+  Parser(std::string_view text, std::span<const std::string_view> own, const NearestName& nearest)
       : lexer_(text), own_(own), nearest_(nearest) {
     advance();
   }
@@ -316,7 +316,7 @@ class Parser {
   }
 
   Lexer lexer_;
-  std::span<const std::string> own_;
+  std::span<const std::string_view> own_;
   const NearestName& nearest_;
   Token token_;
   bool after_number_ = false;  // the token before this one
@@ -326,8 +326,8 @@ class Parser {
 
 }  // namespace
 
-Formula parse_formula(std::string_view text, FormulaKind kind, std::span<const std::string> own,
-                      const NearestName& nearest) {
+Formula parse_formula(std::string_view text, FormulaKind kind,
+                      std::span<const std::string_view> own, const NearestName& nearest) {
   return Parser(text, own, nearest).parse(kind);
 }
 

@@ -31,6 +31,6 @@ using NearestName = std::function<std::optional<std::string_view>(
 /// `own` are the names of the user. A function's name calls it before a bracket and may be the
 /// user's name elsewhere. All dots of a formula have the same norms. Throws FormulaError.
 Formula parse_formula(std::string_view text, FormulaKind kind,
-                      std::span<const std::string> own = {}, const NearestName& nearest = {});
+                      std::span<const std::string_view> own = {}, const NearestName& nearest = {});
 
 }  // namespace attnscale

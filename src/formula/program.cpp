@@ -182,6 +182,10 @@ bool FormulaProgram::is_finite() const {
                              [](const FormulaStep& step) { return std::isfinite(step.number); });
 }
 
+std::size_t FormulaProgram::steps_of_score() const {
+  return static_cast<std::size_t>(std::ranges::count(steps_, true, &FormulaStep::of_score)) - 1;
+}
+
 void FormulaProgram::evaluate(const FormulaScores& scores, Precision precision,
                               std::span<double> logits, std::span<double> peaks) const {
   FormulaScores normed = scores;
@@ -214,7 +218,10 @@ void FormulaProgram::normalise(const FormulaScores& scores, std::span<double> ou
       }
       // Two roots: the product of the squares might overflow.
       const double lengths = std::sqrt(squared_query) * std::sqrt(squared_key);
-      out[n] = lengths > 0 ? factor * (score / lengths) : 0;
+      // Of single numbers the cosine is a sign, which rounded lengths need not leave whole.
+      const bool is_sign = size_.d == 1 && query_width_ == 1 && key_width_ == 1;
+      const double cosine = is_sign ? std::copysign(1.0, score) : score / lengths;
+      out[n] = lengths > 0 ? factor * cosine : 0;
     }
   }
 }

@@ -61,6 +61,9 @@ class FormulaProgram {
   double query_width() const { return query_width_; }
   double key_width() const { return key_width_; }
 
+  /// How many of them change from score to score.
+  std::size_t steps_of_score() const;
+
   /// The first two are the score and j.
   const std::vector<FormulaStep>& steps() const { return steps_; }
 

@@ -37,8 +37,7 @@ std::vector<std::string> formula_lines(const Config& config) {
   for (const Experiment& experiment : config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
       lines.push_back(fmt::format("{}: {} = {}", experiment.name,
-                                  name_with_value(scaling.name, scaling.value),
-                                  formula(scaling.rule)));
+                                  name_with_value(scaling.name, scaling.value), formula(scaling)));
     }
   }
   return lines;

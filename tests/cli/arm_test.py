@@ -25,7 +25,8 @@ PROGRAM = FOLDER / "build" / "attnscale"
 # than on x86 where they are computed in `long double`.
 CUBE_ROOTS = {"name": "cube_roots", "experiments": [
     {"name": "roots", "d": [1465, 2894], "keys": 8, "queries": 1000, "sampler": "direct",
-     "scalings": [{"name": "cube_root", "d_power": -1 / 3}, {"name": "root", "d_power": -0.25}],
+     "scalings": [{"name": "cube_root", "logit": "q.k / cbrt(d)"},
+                  {"name": "root", "logit": "q.k * d^-0.25"}],
      "metrics": ["top_weight", "entropy", "slope"], "histogram": ["slope", "entropy"]}]}
 
 

@@ -20,9 +20,9 @@ RULES = {
     "entries": ["normal",
                 {"law": "normal", "name": "planted", "alignment": 0.6, "aligned_keys": 2}],
     "scalings": ["gemma2_27b", "gemma4", "softmax1", {"preset": "sigmoid", "bias": -2},
-                 {"name": "half", "like": "div_sqrt_d", "precision": "float16"},
-                 {"name": "capped", "like": "quarter_powers", "precision": "float32",
-                  "softcap": 3}],
+                 {"name": "half", "preset": "div_sqrt_d", "precision": "float16"},
+                 {"name": "capped", "logit": "3 tanh((q / d^0.25).(k / d^0.25) / 3)",
+                  "precision": "float32"}],
 }
 
 # The columns of summary.csv.

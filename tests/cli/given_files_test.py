@@ -164,8 +164,9 @@ class GivenFilesTest(CommandLineTest):
             np.save(self.folder / "s.npy", scores + constant)
             config = given({"scores": "s.npy", "d": 1, "weights": True})
             config["experiments"][0]["scalings"] = [
-                "none", {"name": "beside_sink", "normaliser": {"sink": 28 + constant}},
-                {"name": "biased", "normaliser": {"sigmoid": 3 - constant}}]
+                "none", {"name": "beside_sink", "logit": "q.k",
+                         "normaliser": {"sink": 28 + constant}},
+                {"name": "biased", "logit": "q.k", "normaliser": {"sigmoid": 3 - constant}}]
             header, lines = read_csv(self.run_config(config, name) / "weights.csv")
             weights.append([line[header.index("weight"):] for line in lines])
         self.assertEqual(len(weights[0]), 3 * scores.size)
@@ -193,9 +194,9 @@ class GivenFilesTest(CommandLineTest):
         self.save(q, k)
         config = given({"queries": "q.npy", "keys": "k.npy", "causal": True, "weights": True})
         config["experiments"][0]["scalings"] = [
-            {"name": "rms", "norm": "rms", "d_power": -0.5},
-            {"name": "cosine", "norm": "cosine", "multiplier": 10},
-            {"name": "visible", "like": "div_sqrt_d", "log_keys": True}]
+            {"name": "rms", "logit": "rms(q).rms(k) / sqrt(d)"},
+            {"name": "cosine", "logit": "10 cos(q, k)"},
+            {"name": "visible", "logit": "ln(keys) q.k / sqrt(d)"}]
         scores = q @ np.swapaxes(k, -2, -1)
         length = [np.linalg.norm(array, axis=-1) for array in (q, k)]
         cosines = scores / length[0][:, :, None] / length[1][:, None, :]

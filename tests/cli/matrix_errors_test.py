@@ -208,7 +208,7 @@ class MatrixErrorsTest(CommandLineTest):
         self.check({"scores": [[1, 2]], "d": 4},
                    ["/experiments/0/scalings: ",
                     'the scaling "cosine" normalises queries and keys'],
-                   scalings=[{"name": "cosine", "norm": "cosine"}])
+                   scalings=[{"name": "cosine", "logit": "cos(q, k)"}])
 
     def test_a_baseline_of_scores_needs_d(self):
         self.check({"scores": [[1, 2]], "baseline": True},

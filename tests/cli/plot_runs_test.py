@@ -100,8 +100,9 @@ class EveryRunTest(CommandLineTest):
         self.run_and_draw({"name": "odd", "experiments": [{
             "d": [4, 16], "keys": 8, "queries": 500,
             "entries": ["normal", {"name": "huge", "sd": 1e5}],
-            "scalings": ["none", {"name": "zero", "multiplier": 0},
-                         {"name": "half", "precision": "float16", "subtract_max": False}],
+            "scalings": ["none", {"name": "zero", "logit": "0 q.k"},
+                         {"name": "half", "logit": "q.k", "precision": "float16",
+                          "subtract_max": False}],
             "metrics": ["slope", "margin", "lost_keys", "logit_kurtosis"],
             "histogram": ["slope", "logit", "margin"]}]})
 

@@ -211,16 +211,17 @@ class PlotTest(PlotCase):
         options = ("--metric", "top_weight", "--x", "scaling_value")
         config = self.run_folder / "config.json"
         titles = {}
-        for capped in ({"softcap": [1, 2]}, {"normaliser": {"sink": [1, 2]}}, {"gain": [1, 2]}):
+        for capped in ({"cap": [1, 2]}, {"normaliser": {"sink": [1, 2]}}, {"g": 1}):
             config.write_text(json.dumps({"experiments": [
-                {"name": "softmax", "scalings": ["none", {"name": "capped", **capped}]}]}))
+                {"name": "softmax", "scalings": [
+                    "none", {"name": "capped", "logit": "q.k", **capped}]}]}))
             answer = plot(self.run_folder, *options)
             self.assertEqual((answer.returncode, answer.stderr), (0, ""))
             picture = (self.run_folder / "figures" / "top_weight.svg").read_text()
             titles[list(capped)[0]] = texts(picture)
-        self.assertIn("softcap of the scaling capped", titles["softcap"])
+        self.assertIn("cap of the scaling capped", titles["cap"])
         self.assertIn("sink of the scaling capped", titles["normaliser"])
-        self.assertIn("scaling value", titles["gain"])  # of queries and of keys: no sweep
+        self.assertIn("scaling value", titles["g"])  # no sweep
         for nonsense in ("", "[]", "{\"experiments\": 1}", "{\"experiments\": [1]}"):
             config.write_text(nonsense)
             answer = plot(self.run_folder, *options)

@@ -9,7 +9,7 @@ from attnscale_cli import CommandLineTest
 
 # Scores round to infinity from here on: half a step of 32 beyond float16's largest number.
 FLOAT16_OVERFLOWS_AT = 65520
-HALF = {"like": "div_sqrt_d", "precision": "float16"}
+HALF = {"preset": "div_sqrt_d", "precision": "float16"}
 
 
 def two_sided(x):
@@ -39,8 +39,9 @@ class PrecisionTest(CommandLineTest):
     def test_float32_keeps_the_subnormal_weight_of_a_key_100_logits_below(self):
         lines = self.lines({"name": "far", "experiments": [
             {"given": {"scores": [[0, -100]]}, "scalings": [
-                {"name": "single", "precision": "float32"}, "none",
-                {"name": "brain", "precision": "bfloat16"}]}]}, "far", "weights.csv")
+                {"name": "single", "logit": "q.k", "precision": "float32"}, "none",
+                {"name": "brain", "logit": "q.k", "precision": "bfloat16"}]}]},
+            "far", "weights.csv")
         weight = {(line["scaling"], line["key"]): float(line["weight"]) for line in lines}
         self.assertEqual(weight["single", "0"], 1)
         self.assertEqual(weight["single", "1"], 27 * 2.0**-149)
@@ -54,8 +55,9 @@ class PrecisionTest(CommandLineTest):
             {"name": "half", "d": 1024, "keys": 1, "queries": 200_000,
              "entries": {"law": "normal", "sd": spread}, "metrics": ["overflowed", "logit_sd"],
              "scalings": [{"name": "after", **HALF},
-                          {"name": "before", **HALF, "scale_order": "before"},
-                          {"name": "quarter", **HALF, "like": "quarter_powers"}], **more}]}
+                          {"name": "before", "logit": "(q / sqrt(d)).k",
+                           "precision": "float16"},
+                          {"name": "quarter", **HALF, "preset": "quarter_powers"}], **more}]}
 
     def test_float16_counts_scores_beyond_its_range(self):
         for spread, gaussian_error in ((24, 0.1), (30, 0.02)):

@@ -9,6 +9,8 @@ from attnscale_cli import ROOT, SUMMARY_COLUMNS, TRY_THIS, CommandLineTest
 
 SIZES = (4, 16, 64, 256, 1024)
 
+CAPPED = 'softmax.scalings=["none", {"name": "cap", "logit": "c tanh(q.k / c)", "c": [5, 50]}]'
+
 
 class ShowTest(CommandLineTest):
     def setUp(self):
@@ -55,13 +57,13 @@ class ShowTest(CommandLineTest):
     def test_says_what_scalings_are_that_the_lesson_does_not_know(self):
         self.assertNotIn("Logits", self.answer.stdout)
         answer = self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "capped", "--set",
-                              'softmax.scalings=["none", {"name": "cap", "softcap": [5, 50]}]')
+                              CAPPED)
         lines = ["softmax: cap 5 = 5 tanh(q.k / 5)", "softmax: cap 50 = 50 tanh(q.k / 50)"]
         self.assertTrue(answer.stdout.endswith("\n  ".join(["", *lines]) + "\n"), answer.stdout)
         self.assertEqual(self.succeed("show", "capped").stdout, answer.stdout)
         self.assertEqual(
             self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "capped", "--set",
-                         'softmax.scalings=["none", {"name": "cap", "softcap": [5, 50]}]').stdout,
+                         CAPPED).stdout,
             answer.stdout)
         markdown = self.succeed("show", "capped", "--format", "markdown").stdout
         self.assertTrue(markdown.endswith("\n* ".join(["", *lines]) + "\n"), markdown)
@@ -139,7 +141,7 @@ class PlanTest(CommandLineTest):
         config = self.write_config({"name": "a", "experiments": [
             {"name": "a", "d": 4, "keys": 2, "queries": 50,
              "entries": {"law": "sparse", "p": {"from": 0.05, "to": 0.15, "times": 3}},
-             "scalings": [{"name": "fixed", "softcap": [0.05, 0.25]}]}]})
+             "scalings": [{"name": "fixed", "logit": "c tanh(q.k / c)", "c": [0.05, 0.25]}]}]})
         plan = self.succeed("plan", config).stdout
         shown = self.succeed("run", config, "--out", "run").stdout
         for text in (plan, shown):
@@ -173,9 +175,10 @@ class ListsTest(CommandLineTest):
 
     def test_the_list_of_scalings_says_formula_meaning_and_source_of_each(self):
         listed = self.succeed("list", "scalings").stdout
-        self.assertIn("gemma2_27b         logit = 50 tanh(q.k / sqrt(144) / 50)\n"
+        self.assertIn("gemma2_27b         logit = cap tanh(q.k / sqrt(144) / cap)\n"
                       "                   1/sqrt(144) for heads of 128, and a soft-cap of 50\n"
                       "                   from: google/gemma_pytorch", listed)
+        self.assertIn("                   takes cap: where logits end; 50 by default\n", listed)
         self.assertIn("                   needs position: position of the query's token", listed)
         self.assertLessEqual(max(map(len, listed.splitlines())), 100)
 

@@ -34,9 +34,9 @@ TEST(Axis, ExpandsRanges) {
 TEST(Axis, ReachesTheEndOfARangeDespiteRounding) {
   // 0.1 has no exact double, and (1 - 0) / 0.1 must still count ten steps.
   const Experiment experiment = read_one(
-      R"({"d": 4, "scalings": [{"name": "x", "multiplier": {"from": 0, "to": 1, "step": 0.1}}]})");
+      R"({"d": 4, "scalings": [{"name": "x", "logit": "m q.k", "m": {"from": 0, "to": 1, "step": 0.1}}]})");
   ASSERT_EQ(experiment.scalings.size(), 11U);
-  EXPECT_EQ(experiment.scalings.back().rule.multiplier, 1.0);
+  EXPECT_EQ(*experiment.scalings.back().value, 1.0);
 }
 
 // The doubles nearest to the decimals; -1 + 6 * 0.1 is -0.3999999999999999 and 3 * 0.1 is
@@ -45,7 +45,9 @@ TEST(Axis, StepsThroughTheDecimalsThatAreMeant) {
   const auto powers = [](const std::string& range) {
     std::vector<double> values;
     for (const Scaling& scaling :
-         read_one(R"({"d": 4, "scalings": [{"name": "x", "d_power": )" + range + "}]}").scalings) {
+         read_one(R"({"d": 4, "scalings": [{"name": "x", "logit": "q.k * d^p", "p": )" + range +
+                  "}]}")
+             .scalings) {
       values.push_back(*scaling.value);
     }
     return values;

@@ -169,20 +169,22 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
       {experiment("{\"d\": 4, \"scalings\": [\"none\", @\"none\"]}"),
        at + "scalings/1",
        {"names must differ"}},
-      {experiment("{\"d\": 4, \"scalings\": [@{\"multiplier\": 2}]}"),
+      {experiment("{\"d\": 4, \"scalings\": [@{\"logit\": \"2 q.k\"}]}"),
        at + "scalings/0",
        {"needs a \"name\""}},
-      {experiment("{\"d\": 4, \"scalings\": [{\"name\": @\"div_d\"}]}"),
+      {experiment("{\"d\": 4, \"scalings\": [{\"name\": @\"div_d\", \"logit\": \"q.k\"}]}"),
        at + "scalings/0/name",
        {"choose another"}},
-      {experiment("{\"d\": 4, \"scalings\": [{\"name\": \"x\", @\"multiplyer\": 2}]}"),
-       at + "scalings/0/multiplyer",
-       {"did you mean \"multiplier\"?"}},
-      {experiment("{\"d\": 4, \"scalings\": [{\"name\": \"x\", \"d_power\": @\"-1\"}]}"),
-       at + "scalings/0/d_power",
-       {"a number from -8 to 8"}},
-      {experiment("{\"d\": 4, \"scalings\": [@{\"name\": \"x\", \"multiplier\": [1, 2], "
-                  "\"d_power\": [0]}]}"),
+      {experiment(
+           "{\"d\": 4, \"scalings\": [{\"name\": \"x\", \"logit\": \"q.k\", @\"normalizer\": 2}]}"),
+       at + "scalings/0/normalizer",
+       {"the formula has no \"normalizer\"", "did you mean the key \"normaliser\"?"}},
+      {experiment(
+           "{\"d\": 4, \"scalings\": [{\"name\": \"x\", \"logit\": \"q.k * d^p\", \"p\": @true}]}"),
+       at + "scalings/0/p",
+       {"found true", "expected a number"}},
+      {experiment("{\"d\": 4, \"scalings\": [@{\"name\": \"x\", \"logit\": \"m q.k * d^p\", "
+                  "\"m\": [1, 2], \"p\": [0]}]}"),
        at + "scalings/0",
        {"only one may be"}},
       {experiment("{\"d\": 4, \"entries\": @\"norml\"}"),
@@ -251,7 +253,7 @@ TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
       return "{\"from\": " + std::to_string(from) + ", \"to\": " + to + ", \"step\": 1}";
     };
     return "{\"d\": " + range(1, d) + ", \"keys\": " + range(1, keys) +
-           ", \"scalings\": [{\"name\": \"m\", \"multiplier\": " + range(1, scalings) +
+           ", \"scalings\": [{\"name\": \"m\", \"logit\": \"m q.k\", \"m\": " + range(1, scalings) +
            "}], \"metrics\": [" + metrics + "]}";
   };
   const std::string most = swept("1000", "10", "1000", "\"logit_mean\"");

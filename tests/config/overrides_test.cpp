@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 constexpr const char* kConfig = R"({
   "name": "a",
   "experiments": [
-    {"name": "one.two", "d": 4, "keys": 2, "scalings": [{"name": "x", "multiplier": 2}]},
+    {"name": "one.two", "d": 4, "keys": 2, "scalings": [{"name": "x", "logit": "m q.k", "m": 2}]},
     {"d": 8, "keys": 2},
     {"name": "numbers", "given": {"scores": [[2, 1, 0]], "d": 4}}
   ]
@@ -50,7 +50,7 @@ TEST(Override, SplitsAtTheFirstEqualsSign) {
 TEST(Override, FollowsAJsonPointer) {
   EXPECT_THAT(with({"/experiments/0/d=[16,64]"}).experiments[0].d, ElementsAre(16, 64));
   EXPECT_EQ(
-      with({"/experiments/0/scalings/0/multiplier=5"}).experiments[0].scalings[0].rule.multiplier,
+      with({"/experiments/0/scalings/0/m=5"}).experiments[0].scalings[0].numbers[0].second.number(),
       5);
   EXPECT_EQ(with({"/experiments/2/given/scores/0/1=7"}).experiments[2].given->scores.rows[0][1], 7);
 }

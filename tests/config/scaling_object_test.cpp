@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <string>
 
@@ -13,74 +14,65 @@
 namespace attnscale {
 namespace {
 
-using ::testing::ElementsAre;
-
 std::vector<Scaling> read_scalings(const std::string& list) {
   return parse_config(experiment(R"({"d": 64, "scalings": [)" + list + "]}"), "scalings.json")
       .config.experiments.front()
       .scalings;
 }
 
-ScalingRule read_rule(const std::string& object) {
-  return read_scalings(object).front().rule;
-}
-
 TEST(ScalingObject, ReadEveryKeyOfAnObject) {
-  EXPECT_EQ(read_rule(R"({"name": "x", "multiplier": 2, "d_power": -0.5, "d": 144,
-                          "log_keys": true, "log_keys_base": 512, "softcap": 50, "norm": "rms",
-                          "gain": [0.5, 3], "normaliser": {"sink": -1}, "precision": "float16",
-                          "scale_order": "before", "subtract_max": false})"),
-            (ScalingRule{.multiplier = 2,
-                         .d_power = -0.5,
-                         .d = 144,
-                         .log_keys = true,
-                         .log_keys_base = 512,
-                         .softcap = 50,
-                         .norm = Norm::kRms,
-                         .query_gain = 0.5,
-                         .key_gain = 3,
-                         .scale_order = ScaleOrder::kBefore,
-                         .weights = {.normaliser = {NormaliserKind::kSink, -1},
-                                     .precision = Precision::kFloat16,
-                                     .max_shift = MaxShift::kNone}}));
-}
-
-TEST(ScalingObject, OneGainIsForQueriesAndKeys) {
-  const ScalingRule rule = read_rule(R"({"name": "x", "gain": 0.25})");
-  EXPECT_EQ(rule.query_gain, 0.25);
-  EXPECT_EQ(rule.key_gain, 0.25);
+  const Scaling read = read_scalings(
+      R"({"name": "x", "logit": "t cap tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / cap)", "cap": 50,
+          "t": "max(1, ln(keys) / ln(base))", "base": 512, "normaliser": {"sink": -1},
+          "precision": "float16", "subtract_max": false})")[0];
+  EXPECT_EQ(formula(read),
+            "max(1, ln(keys) / ln(512)) * 50 tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / 50); softmax "
+            "with a sink of logit -1; in float16, largest logit not subtracted");
+EXPECT_EQ(read.weights, (WeightRule{.normaliser = {NormaliserKind::kSink, -1},
+                                    .precision = Precision::kFloat16,
+                                    .max_shift = MaxShift::kNone}));
+EXPECT_EQ(read.value, std::nullopt);
 }
 
 TEST(ScalingObject, SweepsOneNumberOfAScalingUnderOneName) {
-  const Experiment experiment = read_one(
-      R"({"d": 4, "scalings": [{"name": "x", "d_power": {"from": 0, "to": -0.5, "step": -0.25}}]})");
-  const auto expected = [](double power) {
-    return make_scaling("x", nullptr, {}, {.d_power = power}, power);
-  };
-  EXPECT_THAT(experiment.scalings, ElementsAre(expected(0), expected(-0.25), expected(-0.5)));
+  const auto scalings = read_scalings(
+      R"({"name": "x", "logit": "q.k * d^p", "p": {"from": 0, "to": -0.5, "step": -0.25}})");
+  ASSERT_EQ(scalings.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(scalings[i].name, "x");
+    EXPECT_EQ(scalings[i].value, -0.25 * static_cast<double>(i));
+  }
+  EXPECT_EQ(formula(scalings[1]), "q.k * d^-0.25");
+}
+
+TEST(ScalingObject, ASweepMayBeOfANumberInAnotherFormula) {
+  const auto scalings = read_scalings(
+      R"({"name": "grok2", "logit": "t cap tanh(q.k / sqrt(d) / cap)", "cap": 30,
+          "t": "log2(max(position, 1024)) / log2(1024)", "position": [1025, 131072]})");
+  ASSERT_EQ(scalings.size(), 2U);
+EXPECT_EQ(scalings[1].value, 131072);
+const auto logit = [&](std::size_t i) {
+  return FormulaProgram(scalings[i].logit, {.d = 1}).at(40);
+};
+EXPECT_NEAR(logit(1), 1.7 * 30 * std::tanh(40.0 / 30), 1e-12);
 }
 
 TEST(ScalingObject, StartsAScalingFromANamedOne) {
-  const Experiment experiment = read_one(R"({"d": 4, "scalings": [{"like": "div_d"},
-      {"name": "x", "like": "div_sqrt_d", "multiplier": 3, "d_power": [0, -0.25]}]})");
-  ASSERT_EQ(experiment.scalings.size(), 3U);
-  EXPECT_EQ(experiment.scalings[0], *find_scaling("div_d"));
-  for (const auto& [place, power] : {std::pair{1, 0.0}, std::pair{2, -0.25}}) {
-    const Scaling& scaling = experiment.scalings[static_cast<std::size_t>(place)];
-    EXPECT_EQ(scaling.name, "x");
-    EXPECT_EQ(scaling.value, power);
-    EXPECT_EQ(scaling.rule, (ScalingRule{.multiplier = 3, .d_power = -0.5 + power}));
-  }
+  const auto scalings = read_scalings(R"({"preset": "div_d"},
+      {"name": "half", "preset": "div_sqrt_d", "precision": "float16"})");
+  ASSERT_EQ(scalings.size(), 2U);
+  EXPECT_EQ(scalings[0], *find_scaling("div_d"));
+  EXPECT_EQ(scalings[1].logit, find_scaling("div_sqrt_d")->logit);
+  EXPECT_EQ(scalings[1].weights, (WeightRule{.precision = Precision::kFloat16}));
 }
 
 TEST(ScalingObject, APresetMayBeSweptAndChanged) {
   const auto scalings = read_scalings(
-      R"({"name": "warm", "preset": "llama4", "position": [0, 8191], "softcap": 30})");
+      R"({"name": "warm", "preset": "llama4", "position": [0, 8191], "length": 4096})");
   ASSERT_EQ(scalings.size(), 2U);
   EXPECT_EQ(scalings[0].value, 0);
   EXPECT_EQ(scalings[1].value, 8191);
-  EXPECT_EQ(scalings[0].rule, (ScalingRule{.d_power = -0.5, .softcap = 30}));
-  EXPECT_GT(scalings[1].rule.multiplier, 1.06);
+  EXPECT_EQ(formula(scalings[1]), "(1 + 0.1 ln(1 + floor((8191 + 1) / 4096))) q.k / sqrt(d)");
 }
 
 TEST(ScalingObject, OfEveryValidConfigAreWrittenAsTheyWereRead) {
@@ -97,9 +89,10 @@ TEST(ScalingObject, OfEveryValidConfigAreWrittenAsTheyWereRead) {
   EXPECT_GT(count, 40);
 }
 
-TEST(ScalingObject, TwoGainsAreNotTakenForTheSweepOfAnEqualNumber) {
+TEST(ScalingObject, AnEqualNumberIsNotTakenForTheSweptOne) {
   const std::string text = experiment(
-      R"({"d": 64, "scalings": [{"name": "x", "gain": [5, 2], "normaliser": {"sink": [5]}}]})");
+      R"({"d": 64, "scalings": [{"name": "x", "logit": "a q.k", "a": 5,
+                                 "normaliser": {"sink": [5, 6]}}]})");
   const Config config = parse_config(text, "test.json").config;
   EXPECT_EQ(parse_config(to_json_text(config), "resolved.json").config, config);
 }
@@ -111,53 +104,77 @@ TEST(ScalingObject, SayWhatToWriteInstead) {
   const std::string at = "/experiments/0/scalings/0";
   expect_refused({
       {scaling(R"(@"gema2_27b")"), at, {R"(did you mean "gemma2_27b"?)"}},
-      {scaling(R"({"name": "x", "softcap": @0})"),
-       at + "/softcap",
-       {"found 0", "above 0", "leave softcap out for no cap"}},
-      {scaling(R"({"name": "x", "gain": @-1})"),
-       at + "/gain",
-       {"found -1", "above 0", "write a negative multiplier"}},
-      {scaling(R"({"name": "x", "gain": @[1, 2, 3]})"), at + "/gain", {"two numbers"}},
+      {scaling(R"(@"q.k / d")"), at, {R"(write {"name": ..., "logit": "q.k / d"})"}},
+      {scaling(R"({"preset": "grok1", "cap": @0})"), at + "/cap", {"found 0", "from 1e-09"}},
       {scaling(R"(@"llama4")"), at, {R"(write {"preset": "llama4", "position": ...})"}},
       {scaling(R"(@{"preset": "yarn"})"), at, {R"("yarn" needs the key "factor")", "longer"}},
       {scaling(R"({"preset": "gpt_oss", "sink": @true})"), at + "/sink", {"found true"}},
       {scaling(R"({"preset": "llama4", @"positon": 3, "position": 3})"),
        at + "/positon",
        {R"(did you mean "position"?)"}},
-      {scaling(R"({"name": "x", "like": "none", "preset": @"gemma4"})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "preset": @"gemma4"})"),
        at + "/preset",
        {"one of them"}},
-      {scaling(R"(@{"preset": "gemma2_27b", "softcap": 30})"),
+      {scaling(R"(@{"name": "x"})"), at, {"needs its formula or a preset"}},
+      {scaling(R"(@{"preset": "gemma2_27b", "precision": "float16"})"),
        at,
        {R"(needs a "name" of its own)", R"("my_gemma2_27b")"}},
-      {scaling(R"({"name": @"gemma4", "multiplier": 2})"),
+      {scaling(R"({"name": @"gemma4", "logit": "2 q.k"})"),
        at + "/name",
-       {"built-in", R"({"like": "gemma4"})"}},
-      {scaling(R"(@"qk_clip")"), at, {"in training", "multiplier"}},
+       {"built-in", R"({"preset": "gemma4"})"}},
+      {scaling(R"(@"qk_clip")"), at, {"in training", R"("logit")"}},
       {scaling(R"(@"QK-clip")"), at, {"in training"}},
-      {scaling(R"({"name": "x", "like": @"sigma_reparam"})"), at + "/like", {"in training"}},
+      {scaling(R"({"name": "x", "preset": @"sigma_reparam"})"), at + "/preset", {"in training"}},
       {scaling(R"(@"norm_softmax")"), at, {"whole row"}},
-      {scaling(R"({"name": "x", "normaliser": @"sink"})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "normaliser": @"sink"})"),
        at + "/normaliser",
        {R"({"sink": 0})", R"({"sigmoid": -2})"}},
-      {scaling(R"({"name": "x", "normaliser": {"sink": @"0"}})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "normaliser": {"sink": @"0"}})"),
        at + "/normaliser/sink",
        {"expected a number"}},
-      {scaling(R"({"name": "x", "norm": @"layer"})"), at + "/norm", {"none, rms, cosine"}},
-      {scaling(R"({"name": "x", "precision": @"half"})"), at + "/precision", {"float16"}},
-      {scaling(R"({"name": "x", "log_keys": @1})"), at + "/log_keys", {"true or false"}},
-      {scaling(R"({"name": "x", "log_keys_base": @512})"),
-       at + "/log_keys_base",
-       {R"("log_keys": true)"}},
-      {scaling(R"({"name": "x", "d": @144})"), at + "/d", {R"(add "d_power")"}},
-      {scaling(R"({"name": "x", "precision": "float16", "normaliser": {"sigmoid": 0},
-                   "subtract_max": @false})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": @"half"})"),
+       at + "/precision",
+       {"float16"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": "float16",
+                   "normaliser": {"sigmoid": 0}, "subtract_max": @false})"),
        at + "/subtract_max",
        {"on a sigmoid"}},
-      {scaling(R"({"name": "x", "subtract_max": @false})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "subtract_max": @false})"),
        at + "/subtract_max",
        {"emulated precisions", R"("precision")"}},
   });
+}
+
+// The place is that of the character.
+TEST(ScalingObject, SayWhichCharacterOfAFormulaIsWrong) {
+  const auto scaling = [](const std::string& item) {
+    return experiment(R"({"d": 64, "scalings": [{"name": "x", )" + item + "}]}");
+  };
+  const std::string at = "/experiments/0/scalings/0";
+  expect_refused({
+      {scaling(R"("logit": "q.k / @sqt(d)")"), at + "/logit", {R"(did you mean "sqrt"?)"}},
+      {scaling(R"("logit": "caap tanh(q.k / cap)", "cap": 5)"),
+       at + "/logit",
+       {"at character 1,", R"(did you mean "cap"?)"}},
+      {scaling(R"("logit": "a q.k", "a": "1 + @b")"), at + "/a", {R"("b" is unknown)"}},
+      {scaling(R"("logit": "q.k", @"cap": 5)"), at + "/cap", {R"(the formula has no "cap")"}},
+      {scaling(R"("logit": "a q.k", "a": "2", @"b": "a")"), at + "/b", {"has no \"b\""}},
+      {scaling(R"("logit": "q.k", @"precison": "float16")"),
+       at + "/precison",
+       {R"(did you mean the key "precision"?)"}},
+      {scaling(R"("logit": "d q.k", @"d": 5)"), at + "/d", {"a meaning of its own"}},
+      {scaling(R"("logit": "q.k", @"2x": 5)"), at + "/2x", {"begin with no digit"}},
+      {scaling(R"("logit": @"a q.k", "a": "b", "b": "a")"), at + "/logit", {"has no end"}},
+      {scaling(R"("logit": @5)"), at + "/logit", {"a text"}},
+      {scaling(R"("logit": "a q.k", "a": @[1, 1])"), at + "/a/1", {"a second time"}},
+  });
+  expect_refused({{experiment(R"({"d": 64, "keys": [4, 1], "scalings":
+                                  @[{"name": "x", "logit": "q.k / ln(keys)"}]})"),
+                   "/experiments/0/scalings",
+                   {
+    "not finite at d = 64 and keys = 1"
+  }}
+});
 }
 
 TEST(ScalingObject, SayWhichSamplerHasTheNorms) {

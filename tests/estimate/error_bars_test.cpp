@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -76,9 +77,8 @@ TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
   experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
   const auto alone = run_config(config_of(experiment));
   // First, as the baseline whose powers every other scaling's are kept with.
-  experiment.scalings.insert(
-      experiment.scalings.begin(),
-      make_scaling("half", find_scaling_row("none"), {}, {.precision = Precision::kFloat16}));
+  experiment.scalings.insert(experiment.scalings.begin(),
+                             logit_scaling("half", "q.k", {.precision = Precision::kFloat16}));
   const auto beside = run_config(config_of(experiment));
   ASSERT_EQ(beside.size(), alone.size() + 4);
   for (std::size_t i = 0; i < 4; ++i) {

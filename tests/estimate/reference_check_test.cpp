@@ -229,7 +229,7 @@ TEST(ReferenceCheck, AMeanThatVariedWithoutAnErrorBarDecidesNothing) {
 TEST(ReferenceCheck, ANamedScalingMustDoWhatItsNameSays) {
   Experiment experiment = drawn_experiment("direct", 64, 8, 1000);
   EXPECT_THAT(check_scaling_names(config_of(experiment)), IsEmpty());
-  experiment.scalings[1].rule.d_power = -1;
+  experiment.scalings[1].logit = find_scaling("div_d")->logit;
   EXPECT_THAT(check_scaling_names(config_of(experiment)),
               ElementsAre(HasSubstr("the scaling div_sqrt_d of drawn")));
 }

@@ -9,6 +9,7 @@
 
 #include "estimate/crossings.h"
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -49,7 +50,8 @@ TEST(ExactValues, StandBesideEveryEstimateOfTheReferenceFile) {
       EXPECT_NEAR(values[i].value(), entry[name].get<double>(), 1e-6) << name;
     }
     EXPECT_FALSE(values[4]);  // no exact mean of the largest logit
-    const double multiplier = multiplier_at(experiment.scalings[0].rule, {experiment.d[0], 1});
+    const double multiplier =
+        factor_of(experiment.scalings[0], static_cast<double>(experiment.d[0]));
     EXPECT_NEAR(values[5].value(), multiplier * *values[1], 1e-12);
   }
 }
@@ -61,7 +63,7 @@ TEST(ExactValues, ForgetASharedShiftOnlyWhereTheWeightsDo) {
   experiment.entries.front().alignment = 0.5;
   experiment.scalings = {*find_scaling("div_sqrt_d"), *find_scaling("softmax1"),
                          *find_scaling("gemma2_27b"), *find_scaling("qwen3"),
-                         make_scaling("sigmoid", find_scaling_row("sigmoid"), {-2}, {})};
+                         preset("sigmoid", {-2})};
   ExactValues exact(ReferenceMode::kAuto);
   EXPECT_TRUE(exact_of(exact, experiment, 0)[0]);
   for (std::size_t s = 1; s < experiment.scalings.size(); ++s) {
@@ -101,7 +103,7 @@ TEST(ExactValues, GiveAlignedKeysTheirShareOfTopsWhereNoLogitsAreEqual) {
 TEST(ExactValues, SayWhereACrossingMayLieBeyondTheirReach) {
   Experiment experiment = experiment_of(16, 8, {"top_weight"});
   experiment.scalings = {
-      make_scaling("raw_sink", nullptr, {}, {.normaliser = NormaliserKind::kSink, .bias = 0})};
+      logit_scaling("raw_sink", "q.k", {.normaliser = {NormaliserKind::kSink, 0}})};
   ExactValues exact(ReferenceMode::kAuto);
   const Cell cell = plan_of(experiment).cells.front();
   EXPECT_TRUE(exact.crossing(cell, experiment.scalings[0], 0.5));
@@ -151,8 +153,7 @@ TEST(ExactValues, AreEmptyWhereNoneIsKnown) {
 TEST(ExactValues, OfTheSpreadAreThereAtOneKey) {
   ExactValues exact(ReferenceMode::kAuto);
   Experiment experiment = experiment_of(9, 1, {"logit_mean", "logit_sd", "top_weight"});
-  experiment.scalings = {*find_scaling("gemma4"),
-                         make_scaling("capped", nullptr, {}, {.softcap = 1e7}),
+  experiment.scalings = {*find_scaling("gemma4"), logit_scaling("capped", "1e7 tanh(q.k / 1e7)"),
                          *find_scaling("softmax1")};
   for (std::size_t scaling = 0; scaling < 2; ++scaling) {
     const auto values = exact_of(exact, experiment, scaling);
@@ -191,7 +192,7 @@ TEST(ExactValues, SayWhatWasTooDear) {
 
 TEST(ExactValues, LeaveOutLogitsTooFarApartForATable) {
   Experiment experiment = experiment_of(16, 8, {"top_weight"});
-  experiment.scalings[0].rule.multiplier = 1e200;
+  experiment.scalings[0] = logit_scaling("none", "1e200 q.k");
   ExactValues exact(ReferenceMode::kAuto);
   EXPECT_FALSE(exact_of(exact, experiment)[0]);
   const Plan plan = plan_of(experiment);
@@ -202,11 +203,10 @@ TEST(ExactValues, LeaveOutLogitsTooFarApartForATable) {
 // Logits of one value: their fourth moment over the square of the second is 0/0.
 TEST(ExactValues, AreFiniteOrEmpty) {
   Experiment experiment = experiment_of(4, 8, {"logit_sd", "logit_kurtosis"});
-  experiment.scalings[0].rule.softcap = 1e-300;
+  experiment.scalings[0] = logit_scaling("none", "1e-300 tanh(q.k / 1e-300)");
   ExactValues exact(ReferenceMode::kAuto);
   EXPECT_EQ(exact_of(exact, experiment)[1], std::nullopt);
-  experiment.scalings[0].rule.softcap = std::nullopt;
-  experiment.scalings[0].rule.multiplier = 1e200;
+  experiment.scalings[0] = logit_scaling("none", "1e200 q.k");
   experiment.entries[0].keys.sd = 1e200;
   EXPECT_EQ(exact_of(exact, experiment)[0], std::nullopt);
 }
@@ -214,7 +214,7 @@ TEST(ExactValues, AreFiniteOrEmpty) {
 // All logits are at a cap this small whatever d is: no d is looked at, nor waited for.
 TEST(ExactCrossings, UnderATinyCapThereIsNoneAndItCostsNothing) {
   Experiment experiment = experiment_of(4, 8, {"top_weight"});
-  experiment.scalings[0].rule.softcap = 1e-300;
+  experiment.scalings[0] = logit_scaling("none", "1e-300 tanh(q.k / 1e-300)");
   ExactValues exact(ReferenceMode::kAuto);
   const Plan plan = plan_of(experiment);
   EXPECT_EQ(exact.crossing(plan.cells.front(), experiment.scalings[0], 0.5), std::nullopt);

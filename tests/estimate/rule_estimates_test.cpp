@@ -6,43 +6,46 @@
 
 #include <cmath>
 
+#include "numerics/shortest.h"
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
 
 constexpr double kErrors = 4;
 
-Scaling scaling_of(std::string name, const char* like, std::vector<double> numbers = {},
-                   const ScalingChanges& changes = {}) {
-  return make_scaling(std::move(name), find_scaling_row(like), std::move(numbers), changes);
-}
-
 // Caps low enough to bend, sinks and biases of the size of the logits.
 std::vector<Scaling> rules_of_the_field() {
+  const auto sink = [](double logit) {
+    return WeightRule{.normaliser = {NormaliserKind::kSink, logit}};
+  };
+  const auto sigmoid = [](double bias) {
+    return WeightRule{.normaliser = {NormaliserKind::kSigmoid, bias}};
+  };
   return {
-      scaling_of("soft_cap", "div_sqrt_d", {}, {.softcap = 1.5}),
-      scaling_of("gemma2_27b", "gemma2_27b"),
-      scaling_of("grok1", "grok1", {}, {.multiplier = 20}),
-      scaling_of("softmax1", "softmax1"),
-      scaling_of("gpt_oss", "gpt_oss", {2.5}),
-      scaling_of("sigmoid", "sigmoid", {-2}),
-      scaling_of("ssmax", "ssmax", {0.43}),
-      scaling_of("log_512", "log_512"),
-      scaling_of("qknorm", "qknorm", {64}),
-      scaling_of("gemma4", "gemma4", {}, {.gain = 0.5, .key_gain = 0.75}),
-      scaling_of("qwen3", "qwen3"),
-      scaling_of("capped_sink", "softmax1", {}, {.multiplier = -3, .softcap = 2}),
-      scaling_of("capped_sigmoid", "sigmoid", {1}, {.multiplier = 2, .softcap = 1}),
-      scaling_of("capped_norm", "gemma4", {}, {.softcap = 3}),
-      scaling_of("normed_sink", "qwen3", {}, {.normaliser = NormaliserKind::kSink, .bias = 1}),
-      scaling_of("normed_sigmoid", "qwen3", {},
-                 {.normaliser = NormaliserKind::kSigmoid, .bias = -1}),
+      logit_scaling("soft_cap", "1.5 tanh(q.k / sqrt(d) / 1.5)"),
+      preset("gemma2_27b"),
+      logit_scaling("grok1", "30 tanh(20 q.k / sqrt(128) / 30)"),
+      preset("softmax1"),
+      preset("gpt_oss", {2.5}),
+      preset("sigmoid", {-2}),
+      preset("ssmax", {0.43}),
+      preset("log_512"),
+      preset("qknorm", {64}),
+      logit_scaling("gemma4", "(0.5 rms(q)).(0.75 rms(k))"),
+      preset("qwen3"),
+      logit_scaling("capped_sink", "2 tanh(-3 q.k / sqrt(d) / 2)", sink(0)),
+      logit_scaling("capped_sigmoid", "tanh(2 q.k / sqrt(d))", sigmoid(1)),
+      logit_scaling("capped_norm", "3 tanh(rms(q).rms(k) / 3)"),
+      logit_scaling("factor_after_cap", "1.7 * 1.5 tanh(q.k / sqrt(d) / 1.5)"),
+      logit_scaling("normed_sink", "rms(q).rms(k) / sqrt(d)", sink(1)),
+      logit_scaling("normed_sigmoid", "rms(q).rms(k) / sqrt(d)", sigmoid(-1)),
   };
 }
 
 bool is_constant(const ResultRow& row, const Scaling& scaling) {
-  const NormaliserKind kind = scaling.rule.weights.normaliser.kind;
+  const NormaliserKind kind = scaling.weights.normaliser.kind;
   if (row.metric == "total_weight") return kind == NormaliserKind::kSoftmax;
   return row.metric == "sink_weight" && kind != NormaliserKind::kSink;
 }
@@ -99,8 +102,8 @@ TEST(EveryPowerOfD, HasTheSpreadOfItsFormula) {
       experiment.scalings.clear();
       for (int tenths = 0; tenths >= -10; --tenths) {
         const double power = tenths / 10.0;
-        experiment.scalings.push_back(
-            make_scaling("power", nullptr, {}, {.d_power = power}, power));
+        experiment.scalings.push_back(logit_scaling("power", "q.k * d^" + shortest(power)));
+        experiment.scalings.back().value = power;
       }
       for (const ResultRow& row : run_config(config_of(experiment, 2))) {
         SCOPED_TRACE(testing::Message() << sampler << " " << d << "^" << *row.key.scaling_value);
@@ -140,9 +143,9 @@ TEST(QuarterPowers, StayFiniteInHalfPrecisionWhereTheScoreOverflows) {
   experiment.entries[0].queries.sd = 30;
   experiment.entries[0].keys.sd = 30;
   experiment.metrics = metric_rows({"overflowed", "logit_sd", "top_weight"});
-  const ScalingChanges half{.precision = Precision::kFloat16};
-  const auto after = rows_under(experiment, scaling_of("h", "div_sqrt_d", {}, half));
-  const auto quarter = rows_under(experiment, scaling_of("h", "quarter_powers", {}, half));
+  const WeightRule half{.precision = Precision::kFloat16};
+  const auto after = rows_under(experiment, preset("div_sqrt_d", half));
+  const auto quarter = rows_under(experiment, preset("quarter_powers", half));
   EXPECT_GT(after[0].estimate.value(), 0.05);
   EXPECT_EQ(after[1].status, "nonfinite");
   EXPECT_EQ(quarter[0].estimate, 0);

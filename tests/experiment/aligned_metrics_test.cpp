@@ -6,6 +6,7 @@
 #include "support/drawn_cell.h"
 #include "support/drawn_scores.h"
 #include "support/plain_softmax.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -28,7 +29,7 @@ TEST(AlignedMetrics, AreThoseOfAPlainSoftmax) {
     const auto scores =
         draw_scores(*experiment.sampler, cell.draw, {1, cell.identity, 0}, cell.queries);
     for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
-      const double multiplier = multiplier_at(experiment.scalings[s].rule, {16, keys});
+      const double multiplier = factor_of(experiment.scalings[s], 16, keys);
       for (std::size_t query = 0; query < 20; ++query) {
         std::vector<double> logits;
         for (int key = 0; key < keys; ++key) {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "experiment/scaling_table.h"
 #include "support/public_numbers.h"
+#include "support/scalings.h"
 #include "theory/exact_means_table.h"
 
 namespace attnscale {
@@ -24,14 +24,15 @@ struct SsmaxCase {
 // Nakanishi, arXiv 2501.19399, s of its figure 1; scores of spread 1.
 TEST(ScalableSoftmax, KeepsTheEffectiveKeysNearlyConstant) {
   ExactMeansTable table;
-  const ScalingRule rule = make_scaling("s", find_scaling_row("ssmax"), {0.43}, {}).rule;
+  const Scaling ssmax = preset("ssmax", {0.43});
   constexpr std::int64_t kD = 64;  // cancels: scores have the spread sqrt(d)
   for (const SsmaxCase& one : {SsmaxCase{8, 4.71, 0.361, 3},
                                {128, 8.17, 0.0685, 4},
                                {1024, 7.56, 0.0162, 4},
                                {4096, 6.73, 0.0059, 4}}) {
     SCOPED_TRACE(one.keys);
-    const double spread = multiplier_at(rule, {kD, one.keys}) * std::sqrt(double{kD});
+    const double spread =
+        factor_of(ssmax, kD, static_cast<double>(one.keys)) * std::sqrt(double{kD});
     EXPECT_NEAR(1 / table.at_spread({one.keys}, spread)[kSumP2], one.effective_keys,
                 printed_error(2));
     EXPECT_NEAR(table.at_spread({one.keys}, 1)[kTopWeight], one.plain_top_weight,

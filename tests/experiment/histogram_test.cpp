@@ -10,6 +10,7 @@
 
 #include "support/drawn_cell.h"
 #include "support/drawn_scores.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -19,9 +20,9 @@ Cell cell_of(const Experiment& experiment) {
 }
 
 Scaling scaling_of(const std::string& name) {
-  if (name == "sigmoid") return make_scaling(name, find_scaling_row(name), {2}, {});
-  if (name == "capped") return make_scaling(name, nullptr, {}, {.softcap = 3});
-  if (name == "cosine") return make_scaling(name, nullptr, {}, {.norm = Norm::kCosine});
+  if (name == "sigmoid") return preset(name, {2});
+  if (name == "capped") return logit_scaling(name, "3 tanh(q.k / 3)");
+  if (name == "cosine") return logit_scaling(name, "cos(q, k)");
   return *find_scaling(name);
 }
 

@@ -11,6 +11,7 @@
 #include "support/drawn_scores.h"
 #include "support/forced_target.h"
 #include "support/plain_softmax.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -34,7 +35,8 @@ std::vector<std::vector<double>> logits_of(const Experiment& experiment, const S
     rows.emplace_back(scores.begin() + static_cast<std::ptrdiff_t>(first),
                       scores.begin() + static_cast<std::ptrdiff_t>(first + keys));
     for (double& number : rows.back()) {
-      number *= multiplier_at(scaling.rule, {cell.draw.d, cell.draw.keys});
+      number *=
+          factor_of(scaling, static_cast<double>(cell.draw.d), static_cast<double>(cell.draw.keys));
     }
   }
   return rows;
@@ -87,8 +89,11 @@ TEST(MeasureBlock, TakesPowersAboutTheExpectedLogit) {
   Experiment experiment = drawn_experiment("boost", 100, 3, 8);
   experiment.entries.front() = normal_entries(10, 1);  // scores near 100 * 10 * 10
   const Cell cell = cell_of(experiment);
-  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[0].rule, cell.draw), 10000);
-  EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[1].rule, cell.draw), 1000);
+  const auto centre = [&](std::size_t s) {
+    return logit_centre({experiment.scalings[s].logit, size_of(cell.draw)}, cell.draw);
+  };
+  EXPECT_DOUBLE_EQ(centre(0), 10000);
+  EXPECT_DOUBLE_EQ(centre(1), 1000);
   const auto values = measure_block(experiment, cell, kSeed, 0);
   const auto rows = logits_of(experiment, experiment.scalings[1], 0);
   for (std::size_t query = 0; query < rows.size(); ++query) {
@@ -157,13 +162,12 @@ Experiment experiment_of_every_rule(std::string_view sampler) {
   experiment.entries[0].alignment = 0.4;
   experiment.entries[0].aligned_keys = 3;
   experiment.scalings.clear();
-  for (const ScalingRow& row : scaling_table()) {
-    experiment.scalings.push_back(make_scaling(std::string(row.name), &row,
-                                               std::vector<double>(row.parameters.size(), 2), {}));
+  for (const PresetRow& row : preset_table()) {
+    experiment.scalings.push_back(scaling_of(row, std::vector<double>(row.parameters().size(), 2)));
   }
   for (const Precision precision : {Precision::kFloat32, Precision::kFloat16}) {
-    experiment.scalings.push_back(make_scaling("narrow", find_scaling_row("gemma2_27b"), {},
-                                               {.norm = Norm::kRms, .precision = precision}));
+    experiment.scalings.push_back(logit_scaling("narrow", "50 tanh(rms(q).rms(k) / sqrt(144) / 50)",
+                                                {.precision = precision}));
   }
   experiment.metrics.clear();
   for (const MetricRow& row : metric_table()) experiment.metrics.push_back(&row);

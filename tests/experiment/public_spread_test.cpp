@@ -10,6 +10,7 @@
 #include "experiment/given.h"
 #include "support/drawn_cell.h"
 #include "support/public_numbers.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -147,9 +148,10 @@ TEST(PublicSpread, OfAnOutputIsTheRootOfTheMeanSumOfSquares) {
 
 // Spreads of unit entries under Gemma 2's and 3's own d, as the field's notes have them.
 TEST(PublicSpread, OfTheGemmasIsThatOfTheirOtherD) {
-  for (const auto& [d, expected] : {std::pair{144.0, 0.9428}, std::pair{168.0, 0.8729}}) {
+  for (const auto& [logit, expected] :
+       {std::pair{"q.k / sqrt(144)", 0.9428}, std::pair{"q.k / sqrt(168)", 0.8729}}) {
     Experiment experiment = drawn_experiment("direct", 128, 8, 20000);
-    experiment.scalings = {make_scaling("other_d", find_scaling_row("div_sqrt_d"), {}, {.d = d})};
+    experiment.scalings = {logit_scaling("other_d", logit)};
     experiment.metrics = metric_rows({"logit_sd"});
     const ResultRow row = run_config(config_of(experiment)).front();
     EXPECT_NEAR(row.reference.value(), expected, printed_error(4));

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "estimate/reference.h"
+#include "formula/derivative.h"
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -44,23 +46,20 @@ DrawnQueries draw(const Experiment& experiment, const Cell& cell) {
 
 std::vector<Scaling> scalings_of_every_kind() {
   std::vector<Scaling> scalings;
-  for (const ScalingRow& row : scaling_table()) {
+  for (const PresetRow& row : preset_table()) {
     std::vector<double> numbers;
-    for (const ScalingParameter& parameter : row.parameters) {
+    for (const PresetParameter& parameter : row.parameters()) {
       numbers.push_back(std::max(parameter.least, 0.0) + 2);
     }
-    scalings.push_back(make_scaling(std::string(row.name), &row, numbers, {}));
+    scalings.push_back(scaling_of(row, numbers));
   }
   for (const Precision precision :
        {Precision::kFloat32, Precision::kBfloat16, Precision::kFloat16}) {
     for (const auto kind :
          {NormaliserKind::kSoftmax, NormaliserKind::kSink, NormaliserKind::kSigmoid}) {
-      scalings.push_back(make_scaling("narrow_" + std::to_string(scalings.size()), nullptr, {},
-                                      {.softcap = 30,
-                                       .normaliser = kind,
-                                       .bias = 0.5,
-                                       .norm = Norm::kRms,
-                                       .precision = precision}));
+      scalings.push_back(logit_scaling("narrow_" + std::to_string(scalings.size()),
+                                       "30 tanh(rms(q).rms(k) / 30)",
+                                       {.normaliser = {kind, 0.5}, .precision = precision}));
     }
   }
   return scalings;
@@ -86,17 +85,23 @@ TEST(ScalingMeasurer, EqualsWhatEachQueryShowsByItself) {
     const auto values = measure_block(experiment, cell, kSeed, 0);
     const auto metrics = per_query_metrics(experiment);
     for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
-      const ScalingRule& rule = experiment.scalings[s].rule;
+      const Scaling& scaling = experiment.scalings[s];
+      const FormulaSize size{16, static_cast<double>(keys), static_cast<double>(keys - 1)};
+      const FormulaProgram program(scaling.logit, size);
+      const FormulaProgram slope(derivative(scaling.logit), size);
       for (std::size_t query = 0; query < drawn.scores.size(); ++query) {
         std::vector<double> logits(drawn.scores[query].size());
-        apply_scaling(rule, {16, keys},
-                      {drawn.scores[query],
-                       {&drawn.squared_query_norms[query], 1},
-                       drawn.squared_key_norms[query]},
-                      logits);
+        const FormulaScores scores{drawn.scores[query],
+                                   1,
+                                   0,
+                                   {&drawn.squared_query_norms[query], 1},
+                                   drawn.squared_key_norms[query]};
+        program.evaluate(scores, scaling.weights.precision, logits);
         QueryWeights weights;
-        weights.weigh(logits, rule.weights, 1);
-        const QueryContext context{logit_per_score(rule, {16, keys}, logits[weights.top()]), 0.99};
+        weights.weigh(logits, scaling.weights, 1);
+        std::vector<double> slopes(logits.size());
+        slope.evaluate(scores, Precision::kFloat64, slopes);
+        const QueryContext context{slopes[weights.top()], 0.99};
         for (std::size_t m = 0; m < metrics.size(); ++m) {
           const double expected = measure_weights(*metrics[m], weights, context);
           EXPECT_NEAR(values->metrics[s][m][query], expected, 2e-12 * std::abs(expected))
@@ -111,8 +116,7 @@ TEST(ScalingMeasurer, EqualsWhatEachQueryShowsByItself) {
 TEST(ScalingMeasurer, CountsOverflowsThatASoftcapHides) {
   for (const std::int64_t keys : {5, 1100}) {
     const Scaling capped =
-        make_scaling("capped", nullptr, {},
-                     {.multiplier = 5000, .softcap = 50, .precision = Precision::kFloat16});
+        logit_scaling("capped", "50 tanh(5000 q.k / 1 / 50)", {.precision = Precision::kFloat16});
     const Experiment experiment = experiment_of(keys, {capped});
     const Cell cell = plan_of(experiment, kSeed).cells.front();
     const DrawnQueries drawn = draw(experiment, cell);
@@ -139,16 +143,16 @@ TEST(ScalingMeasurer, CountsOverflowsThatASoftcapHides) {
 }
 
 TEST(NeedsAllLogits, WhereNoRunningSumTells) {
-  const auto needs = [](const char* metric, const ScalingRule& rule) {
+  const auto needs = [](const char* metric, const WeightRule& rule) {
     return needs_all_logits(*find_metric(metric), rule);
   };
   EXPECT_FALSE(needs("entropy", {}));
-  EXPECT_FALSE(needs("aligned_weight", {.softcap = 3}));
-  EXPECT_FALSE(needs("entropy", {.weights = {.normaliser = {NormaliserKind::kSink, 0}}}));
-  EXPECT_TRUE(needs("entropy", {.weights = {.normaliser = {NormaliserKind::kSigmoid, 0}}}));
-  EXPECT_TRUE(needs("entropy", {.weights = {.precision = Precision::kFloat32}}));
+  EXPECT_FALSE(needs("aligned_weight", {}));
+  EXPECT_FALSE(needs("entropy", {.normaliser = {NormaliserKind::kSink, 0}}));
+  EXPECT_TRUE(needs("entropy", {.normaliser = {NormaliserKind::kSigmoid, 0}}));
+  EXPECT_TRUE(needs("entropy", {.precision = Precision::kFloat32}));
   EXPECT_TRUE(needs("jacobian_spectral", {}));
-  EXPECT_FALSE(needs("logit_sd", {.weights = {.precision = Precision::kFloat32}}));
+  EXPECT_FALSE(needs("logit_sd", {.precision = Precision::kFloat32}));
 }
 
 }  // namespace

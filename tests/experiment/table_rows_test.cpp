@@ -10,7 +10,7 @@
 
 #include "draw/sampler.h"
 #include "experiment/metric.h"
-#include "experiment/scaling_table.h"
+#include "experiment/presets.h"
 #include "support/drawn_scores.h"
 #include "support/plain_softmax.h"
 
@@ -46,7 +46,7 @@ void expect_named_rows(const Table& table, const Find& find) {
 }
 
 TEST(EveryTable, NamesItsRowsOnceAndSaysWhatTheyAre) {
-  expect_named_rows(scaling_table(), [](auto name) { return find_scaling_row(name) != nullptr; });
+  expect_named_rows(preset_table(), [](auto name) { return find_preset(name) != nullptr; });
   expect_named_rows(metric_table(), [](auto name) { return find_metric(name) != nullptr; });
   for (const MetricRow& row : metric_table()) EXPECT_TRUE(is_one_line_of_help(row.title));
   expect_named_rows(law_table(), [](auto name) { return find_law(name) != nullptr; });
@@ -57,7 +57,7 @@ TEST(EveryTable, FindsTheRowThatWasAskedFor) {
   for (const MetricRow& row : metric_table()) EXPECT_EQ(find_metric(row.name), &row);
   for (const LawRow& row : law_table()) EXPECT_EQ(find_law(row.name), &row);
   for (const SamplerRow& row : sampler_table()) EXPECT_EQ(find_sampler(row.name), &row);
-  for (const ScalingRow& row : scaling_table()) EXPECT_EQ(find_scaling_row(row.name), &row);
+  for (const PresetRow& row : preset_table()) EXPECT_EQ(find_preset(row.name), &row);
 }
 
 TEST(EverySampler, SaysWhatItCosts) {

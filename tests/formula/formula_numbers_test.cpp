@@ -12,13 +12,13 @@ namespace attnscale {
 namespace {
 
 Formula logit(std::string_view text, const FormulaValues& values = {}) {
-  std::vector<std::string> own;
+  std::vector<std::string_view> own;
   for (const auto& [name, value] : values) own.push_back(name);
   return with_values(parse_formula(text, FormulaKind::kLogit, own), values);
 }
 
 double number(std::string_view text, const FormulaValues& values = {}, FormulaSize size = {}) {
-  std::vector<std::string> own;
+  std::vector<std::string_view> own;
   for (const auto& [name, value] : values) own.push_back(name);
   return value_of(with_values(parse_formula(text, FormulaKind::kNumber, own), values), size);
 }

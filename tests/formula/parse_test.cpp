@@ -11,7 +11,7 @@
 namespace attnscale {
 namespace {
 
-const std::vector<std::string> kOwn{"cap", "g", "layer", "x", "y"};
+const std::vector<std::string_view> kOwn{"cap", "g", "layer", "x", "y"};
 
 Formula logit(std::string_view text) {
   return parse_formula(text, FormulaKind::kLogit, kOwn);

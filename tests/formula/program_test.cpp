@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "formula/derivative.h"
-#include "formula/facts.h"
 #include "formula/parse.h"
 #include "formula/print.h"
 #include "formula/step_kernel.h"
@@ -87,6 +86,16 @@ TEST(FormulaProgram, RoundsEachStep) {
       EXPECT_EQ(logit_of("1.7 * 5 tanh(q.k / sqrt(d) / 5)", s, precision, 80), r((1.7 * 5) * bent));
     }
   }
+  // The parts that are rounded, in the order of evaluation.
+  const auto rounded_parts = [](const Formula& formula) {
+    const FormulaProgram program(formula, {});
+    std::vector<std::string> parts;
+    for (const FormulaStep& step : program.steps()) {
+      const bool is_score = &step == &program.steps().front();
+      if (step.of_score && !is_score) parts.push_back(print_formula(formula.part(step.place)));
+    }
+    return parts;
+  };
   EXPECT_EQ(
       rounded_parts(logit("30 tanh((q / sqrt(d)).k / 30)")),
       (std::vector<std::string>{"(q / sqrt(d)).k", "(q / sqrt(d)).k / 30",
@@ -189,46 +198,33 @@ TEST(Derivative, KeepsItsDigitsUnderACap) {
   EXPECT_EQ(slope.at(3000), 0);
 }
 
-TEST(FormulaFacts, KnowWhatIsMonotoneAndSmooth) {
+TEST(CappedLogit, IsAMultipleOfTheScoreOrABendOfOne) {
   struct Case {
     const char* text;
-    int direction;
-    bool is_smooth;
+    double slope;
+    double cap;  // 0 for none
   };
-  for (const auto& [text, direction, smooth] : {
-           Case{"q.k / sqrt(d)", 1, true},
-           Case{"-2 q.k", -1, true},
-           Case{"0 q.k", 1, true},
-           Case{"50 tanh(q.k / 50)", 1, true},
-           Case{"-50 tanh(q.k / 50) + j", -1, true},
-           Case{"q.k^3 + q.k", 1, true},
-           Case{"q.k^2", 0, true},
-           Case{"q.k q.k", 0, true},
-           Case{"1 / (1 + exp(-q.k))", 1, true},
-           Case{"ln(1 + exp(q.k))", 1, true},
-           Case{"2^q.k", 1, true},
-           Case{"max(q.k, 0)", 1, false},
-           Case{"clamp(q.k, -5, 5)", 1, false},
-           Case{"abs(q.k)", 0, false},
-           Case{"sqrt(1 + q.k^2)", 0, true},
-           Case{"floor(q.k)", 1, false},
-           Case{"q.k / (1 + abs(q.k))", 0, false},
-           Case{"j q.k", 1, true},
-           Case{"(i - j) q.k", 0, true},
-           Case{"1 / q.k", 0, false},
+  for (const auto& [text, slope, cap] : {
+           Case{"q.k / sqrt(d)", 0.125, 0},
+           Case{"-2 q.k", -2, 0},
+           Case{"50 tanh(q.k / 50)", 1, 50},
+           Case{"1.7 * 30 tanh(q.k / sqrt(d) / 30)", 1.7 / 8, 51},
+           Case{"-tanh(3 q.k) / 4", -0.75, 0.25},
+           Case{"tanh(q.k) ln(keys)", std::log(8.0), std::log(8.0)},
+           Case{"(2 q).k + 3 q.k", 5, 0},
        }) {
-    EXPECT_EQ(direction_of(logit(text), {.d = 64, .keys = 8, .i = 3}), direction) << text;
-    EXPECT_EQ(is_smooth(logit(text), {.d = 64, .keys = 8}), smooth) << text;
+    const auto found = capped_logit(logit(text), {.d = 64, .keys = 8});
+    ASSERT_TRUE(found) << text;
+    EXPECT_NEAR(found->slope.at(64), slope, 1e-15) << text;
+    EXPECT_NEAR(found->cap ? found->cap->at(64) : 0, cap, 1e-14) << text;
+  }
+  for (const auto* text : {"q.k - 1", "q.k^2", "tanh(q.k + 1)", "0 tanh(q.k)", "j q.k",
+                           "tanh(q.k) + q.k", "tanh(tanh(q.k))", "max(q.k, 0)", "j tanh(q.k)"}) {
+    EXPECT_FALSE(capped_logit(logit(text), {.d = 64, .keys = 8})) << text;
   }
 }
 
-TEST(FormulaFacts, KnowBoundsAndNeeds) {
-  const Range capped = range_of(logit("1.7 * 30 tanh(q.k / 30)"), {});
-  EXPECT_EQ(capped.low, -51);
-  EXPECT_EQ(capped.high, 51);
-  EXPECT_EQ(range_of(logit("clamp(q.k, -3, 4)"), {}).high, 4);
-  EXPECT_EQ(range_of(logit("q.k^2 - 1"), {}).low, -1);
-  EXPECT_EQ(range_of(logit("q.k"), {}).high, kInfinity);
+TEST(Formula, KnowsWhatItNeeds) {
   for (const auto* text : {"q.k / d", "rms(q).rms(k)", "layer(q).layer(k)"}) {
     EXPECT_TRUE(needs_d(logit(text))) << text;
   }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "formula/derivative.h"
-#include "formula/facts.h"
 #include "formula/parse.h"
 #include "formula/print.h"
 #include "formula/program.h"
@@ -224,7 +223,6 @@ TEST(RandomFormula, DerivativesAreWhatDifferencesAre) {
     const FormulaProgram program(formula, kSize);
     const Formula slope_formula = derivative(formula);
     const FormulaProgram slope(slope_formula, kSize);
-    const Range range = range_of(slope_formula, kSize);
     for (const double score : {-7.2519, -1.0137, 0.3171, 2.0293, 41.317}) {
       const double width = 1e-4 * std::abs(score);
       const auto difference = [&](double h) {
@@ -244,9 +242,6 @@ TEST(RandomFormula, DerivativesAreWhatDifferencesAre) {
       ++compared;
       ASSERT_NEAR(slope.at(score, kJ), narrow, 1e-4 * std::abs(narrow))
           << print_formula(formula) << "; " << print_formula(slope_formula) << " at " << score;
-      if (!(range.low <= range.high)) continue;
-      ASSERT_GE(narrow, range.low - 1e-4 * std::abs(narrow)) << print_formula(formula);
-      ASSERT_LE(narrow, range.high + 1e-4 * std::abs(narrow)) << print_formula(formula);
     }
   }
   EXPECT_GT(compared, 15000);
