@@ -27,8 +27,6 @@ void expect_usable_name(const JsonMember& member) {
                      quote(shortened(member.name))));
 }
 
-}  // namespace
-
 Formula read_formula(const JsonValue& value, FormulaKind kind,
                      const std::vector<std::string_view>& own) {
   try {
@@ -40,44 +38,40 @@ Formula read_formula(const JsonValue& value, FormulaKind kind,
   }
 }
 
-void expect_all_used(const JsonValue& object, const Formula& logit,
-                     const std::vector<NamedNumber>& numbers,
-                     const std::vector<std::string_view>& reserved) {
-  std::vector<std::string> used = own_names(logit);
+}  // namespace
+
+OwnFormula read_own_formula(const JsonValue& object, const std::vector<std::string_view>& own,
+                            const std::vector<std::string_view>& reserved) {
+  static constexpr Field kNumber{"", FieldType::kNumberAxis, FieldUse::kOptional, "", "", kAny};
+  const auto is_own = [&](const JsonMember& member) {
+    return std::ranges::find(own, member.name) != own.end();
+  };
+  for (const JsonMember& member : object.members) {
+    if (is_own(member)) expect_usable_name(member);
+  }
+  OwnFormula read{read_formula(*object.find("logit"), FormulaKind::kLogit, own), {}};
+  std::vector<std::string> used = own_names(read.logit);
   for (std::size_t i = 0; i < used.size(); ++i) {
-    const auto number = std::ranges::find(numbers, used[i], &NamedNumber::name);
-    if (number == numbers.end() || !number->formula) continue;
-    for (const std::string& name : own_names(*number->formula)) {
+    const JsonValue& value = *object.find(used[i]);
+    NamedNumber& number = read.numbers.emplace_back(NamedNumber{used[i], {{0}}});
+    if (value.kind != JsonKind::kString) {
+      number.axis = read_axis(value, kNumber);
+      continue;
+    }
+    number.formula = read_formula(value, FormulaKind::kNumber, own);
+    for (const std::string& name : own_names(*number.formula)) {
       if (std::ranges::find(used, name) == used.end()) used.push_back(name);
     }
   }
   for (const JsonMember& member : object.members) {
-    const bool is_number =
-        std::ranges::find(numbers, member.name, &NamedNumber::name) != numbers.end();
-    if (!is_number || std::ranges::find(used, member.name) != used.end()) continue;
+    if (!is_own(member) || std::ranges::find(used, member.name) != used.end()) continue;
     const auto meant = nearest_name(member.name, reserved);
     refuse(member.place, member.value.pointer,
            fmt::format("the formula has no {}; {}", quote(member.name),
                        meant ? fmt::format("did you mean the key {}?", quote(*meant))
                              : "use the name in it, or remove the key"));
   }
-}
-
-std::vector<NamedNumber> read_own_numbers(const JsonValue& object,
-                                          const std::vector<std::string_view>& own) {
-  static constexpr Field kNumber{"", FieldType::kNumberAxis, FieldUse::kOptional, "", "", kAny};
-  std::vector<NamedNumber> numbers;
-  for (const JsonMember& member : object.members) {
-    if (std::ranges::find(own, member.name) == own.end()) continue;
-    expect_usable_name(member);
-    NamedNumber& number = numbers.emplace_back(NamedNumber{member.name, {{0}}});
-    if (member.value.kind == JsonKind::kString) {
-      number.formula = read_formula(member.value, FormulaKind::kNumber, own);
-    } else {
-      number.axis = read_axis(member.value, kNumber);
-    }
-  }
-  return numbers;
+  return read;
 }
 
 std::vector<NamedNumber> read_preset_numbers(const JsonValue& object, const PresetRow& row) {

@@ -22,19 +22,16 @@ struct NamedNumber {
 /// Bounds of a number that may be any.
 inline constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
 
-/// A formula in which the names `own` may stand.
-Formula read_formula(const JsonValue& value, FormulaKind kind,
-                     const std::vector<std::string_view>& own);
+/// A formula and what stands for the names in it, and in what stands for them.
+struct OwnFormula {
+  Formula logit;
+  std::vector<NamedNumber> numbers;
+};
 
-/// The members of an object that stand for names of the user's `own`.
-std::vector<NamedNumber> read_own_numbers(const JsonValue& object,
-                                          const std::vector<std::string_view>& own);
-
-/// Throws UserError at a number whose name stands neither in the formula nor in what stands for
-/// names in it; `reserved` are the keys that may have been meant.
-void expect_all_used(const JsonValue& object, const Formula& logit,
-                     const std::vector<NamedNumber>& numbers,
-                     const std::vector<std::string_view>& reserved);
+/// That of an object with a "logit", whose keys are names of the user's `own` and others that are
+/// `reserved`. A name that stands nowhere is an error.
+OwnFormula read_own_formula(const JsonValue& object, const std::vector<std::string_view>& own,
+                            const std::vector<std::string_view>& reserved);
 
 /// The numbers of a preset in their order.
 std::vector<NamedNumber> read_preset_numbers(const JsonValue& object, const PresetRow& row);

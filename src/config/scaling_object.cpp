@@ -215,21 +215,19 @@ const PresetRow* preset_of(const JsonValue& object) {
 
 void read_object_into(const JsonValue& object, std::vector<Scaling>& scalings) {
   const PresetRow* const preset = preset_of(object);
-  ScalingDraft draft;
   const std::vector<std::string_view> own = own_keys(object);
-  if (preset != nullptr) {
-    read_object(object, rows(), draft, names_of(parameters_of(*preset)));
-  } else {
-    read_object(object, rows(), draft, own);
-  }
-  const std::vector<NamedNumber> numbers =
-      preset != nullptr ? read_preset_numbers(object, *preset) : read_own_numbers(object, own);
+  ScalingDraft draft;
+  read_object(object, rows(), draft, preset != nullptr ? names_of(parameters_of(*preset)) : own);
   const std::string name = name_of_scaling(object, draft, preset);
   refuse_repeated_name(object, scalings, name, "scaling");
   std::optional<Formula> logit;
-  if (preset == nullptr) {
-    logit = read_formula(*object.find("logit"), FormulaKind::kLogit, own);
-    expect_all_used(object, *logit, numbers, names_of(rows()));
+  std::vector<NamedNumber> numbers;
+  if (preset != nullptr) {
+    numbers = read_preset_numbers(object, *preset);
+  } else {
+    OwnFormula read = read_own_formula(object, own, names_of(rows()));
+    logit = std::move(read.logit);
+    numbers = std::move(read.numbers);
   }
   std::vector<NumberAxis> axes;
   for (const NamedNumber& number : numbers) axes.push_back(number.axis);

@@ -57,14 +57,20 @@ double logit_centre(const FormulaProgram& program, const Draw& draw) {
   return logit;
 }
 
-LogitRange expected_logits(const FormulaProgram& program, const Draw& draw) {
+LogitRange expected_logits(const Formula& logit, const Draw& draw) {
   constexpr double kDeviations = 5;
+  const FormulaProgram program(logit, size_of(draw));
   const Reach scores = reach_of(program, draw);
   const double centre = logit_centre(program, draw);
-  if (program.factor()) {
-    const double factor = std::abs(*program.factor());
-    const double reach = kDeviations * (scores.sd * factor);
-    const double most = scores.most * factor;
+  if (const auto capped = capped_logit(logit, size_of(draw))) {
+    const double factor = std::abs(capped->slope.at(static_cast<double>(draw.d)));
+    double sd = scores.sd * factor;
+    double most = scores.most * factor;
+    if (capped->cap) {
+      most = capped->cap->at(static_cast<double>(draw.d));
+      sd = std::min(sd, most);
+    }
+    const double reach = kDeviations * sd;
     return {std::max(centre - reach, -most), std::min(centre + reach, most)};
   }
   const double reach = std::min(kDeviations * scores.sd, scores.most);
@@ -74,9 +80,9 @@ LogitRange expected_logits(const FormulaProgram& program, const Draw& draw) {
   constexpr int kSteps = 64;
   for (const double j : {0.0, static_cast<double>(draw.keys - 1)}) {
     for (int step = -kSteps; step <= kSteps; ++step) {
-      const double logit = program.at(middle + reach * step / kSteps, j);
-      if (!std::isfinite(logit)) continue;
-      range = {std::min(range.low, logit), std::max(range.high, logit)};
+      const double end = program.at(middle + reach * step / kSteps, j);
+      if (!std::isfinite(end)) continue;
+      range = {std::min(range.low, end), std::max(range.high, end)};
     }
   }
   return range;

@@ -20,8 +20,9 @@ struct LogitRange {
   double high;
 };
 
-/// Those of scores five standard deviations to either side, but no more than a norm allows, and to
-/// keys at any place; after a norm of independent directions.
-LogitRange expected_logits(const FormulaProgram& program, const Draw& draw);
+/// Five standard deviations to either side of the centre, but no more than a norm or a soft-cap
+/// allows; of other formulas what they make of such scores to the first and the last key. After a
+/// norm scores are those of independent directions.
+LogitRange expected_logits(const Formula& logit, const Draw& draw);
 
 }  // namespace attnscale

@@ -17,7 +17,7 @@ double power_of_ten(double exponent) {
 }
 
 Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
-  return expected_logits(FormulaProgram(scaling.logit, size_of(draw)), draw);
+  return expected_logits(scaling.logit, draw);
 }
 
 Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& scaling) {

@@ -22,16 +22,16 @@ std::vector<Scaling> read_scalings(const std::string& list) {
 
 TEST(ScalingObject, ReadEveryKeyOfAnObject) {
   const Scaling read = read_scalings(
-      R"({"name": "x", "logit": "t cap tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / cap)", "cap": 50,
+      R"json({"name": "x", "logit": "t cap tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / cap)", "cap": 50,
           "t": "max(1, ln(keys) / ln(base))", "base": 512, "normaliser": {"sink": -1},
-          "precision": "float16", "subtract_max": false})")[0];
+          "precision": "float16", "subtract_max": false})json")[0];
   EXPECT_EQ(formula(read),
             "max(1, ln(keys) / ln(512)) * 50 tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / 50); softmax "
             "with a sink of logit -1; in float16, largest logit not subtracted");
-EXPECT_EQ(read.weights, (WeightRule{.normaliser = {NormaliserKind::kSink, -1},
-                                    .precision = Precision::kFloat16,
-                                    .max_shift = MaxShift::kNone}));
-EXPECT_EQ(read.value, std::nullopt);
+  EXPECT_EQ(read.weights, (WeightRule{.normaliser = {NormaliserKind::kSink, -1},
+                                      .precision = Precision::kFloat16,
+                                      .max_shift = MaxShift::kNone}));
+  EXPECT_EQ(read.value, std::nullopt);
 }
 
 TEST(ScalingObject, SweepsOneNumberOfAScalingUnderOneName) {
@@ -42,19 +42,19 @@ TEST(ScalingObject, SweepsOneNumberOfAScalingUnderOneName) {
     EXPECT_EQ(scalings[i].name, "x");
     EXPECT_EQ(scalings[i].value, -0.25 * static_cast<double>(i));
   }
-  EXPECT_EQ(formula(scalings[1]), "q.k * d^-0.25");
+  EXPECT_EQ(formula(scalings[1]), "q.k d^-0.25");
 }
 
 TEST(ScalingObject, ASweepMayBeOfANumberInAnotherFormula) {
   const auto scalings = read_scalings(
-      R"({"name": "grok2", "logit": "t cap tanh(q.k / sqrt(d) / cap)", "cap": 30,
-          "t": "log2(max(position, 1024)) / log2(1024)", "position": [1025, 131072]})");
+      R"json({"name": "grok2", "logit": "t cap tanh(q.k / sqrt(d) / cap)", "cap": 30,
+          "t": "log2(max(position, 1024)) / log2(1024)", "position": [1025, 131072]})json");
   ASSERT_EQ(scalings.size(), 2U);
-EXPECT_EQ(scalings[1].value, 131072);
-const auto logit = [&](std::size_t i) {
-  return FormulaProgram(scalings[i].logit, {.d = 1}).at(40);
-};
-EXPECT_NEAR(logit(1), 1.7 * 30 * std::tanh(40.0 / 30), 1e-12);
+  EXPECT_EQ(scalings[1].value, 131072);
+  const auto logit = [&](std::size_t i) {
+    return FormulaProgram(scalings[i].logit, {.d = 1}).at(40);
+  };
+  EXPECT_NEAR(logit(1), 1.7 * 30 * std::tanh(40.0 / 30), 1e-12);
 }
 
 TEST(ScalingObject, StartsAScalingFromANamedOne) {
@@ -152,8 +152,8 @@ TEST(ScalingObject, SayWhichCharacterOfAFormulaIsWrong) {
   };
   const std::string at = "/experiments/0/scalings/0";
   expect_refused({
-      {scaling(R"("logit": "q.k / @sqt(d)")"), at + "/logit", {R"(did you mean "sqrt"?)"}},
-      {scaling(R"("logit": "caap tanh(q.k / cap)", "cap": 5)"),
+      {scaling(R"json("logit": "q.k / @sqt(d)")json"), at + "/logit", {R"(did you mean "sqrt"?)"}},
+      {scaling(R"json("logit": "@caap tanh(q.k / cap)", "cap": 5)json"),
        at + "/logit",
        {"at character 1,", R"(did you mean "cap"?)"}},
       {scaling(R"("logit": "a q.k", "a": "1 + @b")"), at + "/a", {R"("b" is unknown)"}},
@@ -166,15 +166,12 @@ TEST(ScalingObject, SayWhichCharacterOfAFormulaIsWrong) {
       {scaling(R"("logit": "q.k", @"2x": 5)"), at + "/2x", {"begin with no digit"}},
       {scaling(R"("logit": @"a q.k", "a": "b", "b": "a")"), at + "/logit", {"has no end"}},
       {scaling(R"("logit": @5)"), at + "/logit", {"a text"}},
-      {scaling(R"("logit": "a q.k", "a": @[1, 1])"), at + "/a/1", {"a second time"}},
+      {scaling(R"("logit": "a q.k", "a": [1, @1])"), at + "/a/1", {"a second time"}},
   });
-  expect_refused({{experiment(R"({"d": 64, "keys": [4, 1], "scalings":
-                                  @[{"name": "x", "logit": "q.k / ln(keys)"}]})"),
+  expect_refused({{experiment(R"json({"d": 64, "keys": [4, 1], "scalings":
+                                  @[{"name": "x", "logit": "q.k / ln(keys)"}]})json"),
                    "/experiments/0/scalings",
-                   {
-    "not finite at d = 64 and keys = 1"
-  }}
-});
+                   {"not finite at d = 64 and keys = 1"}}});
 }
 
 TEST(ScalingObject, SayWhichSamplerHasTheNorms) {
