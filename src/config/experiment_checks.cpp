@@ -103,7 +103,15 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
 // Every number of every formula, at all sizes that it depends on.
 void check_formulas(const JsonValue& value, const Experiment& experiment) {
   const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
-    if (FormulaProgram(scaling.logit, {d, keys, keys - 1}).is_finite()) return;
+    const FormulaProgram program(scaling.logit, {d, keys, keys - 1});
+    if (program.norm() == VectorNorm::kLayer || program.query_width() != d ||
+        program.key_width() != d) {
+      refuse(said_or_whole(value, "scalings"),
+             fmt::format("the scaling {} has a norm that needs more than the squared norms of "
+                         "queries and keys: {}; write rms(q).rms(k) or cos(q, k)",
+                         quote(scaling.name), formula(scaling)));
+    }
+    if (program.is_finite()) return;
     refuse(said_or_whole(value, "scalings"),
            fmt::format("the scaling {} has a number that is not finite at d = {} and keys = {}: {}",
                        quote(scaling.name), number_text(d), number_text(keys), formula(scaling)));

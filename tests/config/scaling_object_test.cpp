@@ -174,6 +174,15 @@ TEST(ScalingObject, SayWhichCharacterOfAFormulaIsWrong) {
                    {"not finite at d = 64 and keys = 1"}}});
 }
 
+TEST(ScalingObject, SayWhichNormsThereAre) {
+  for (const char* logit : {"layer(q).layer(k)", "rms(q, 2048).rms(k, 2048)"}) {
+    expect_refused({{experiment(R"({"d": 64, "scalings": @[{"name": "x", "logit": ")" +
+                                std::string(logit) + "\"}]}"),
+                     "/experiments/0/scalings",
+                     {"needs more than the squared norms"}}});
+  }
+}
+
 TEST(ScalingObject, SayWhichSamplerHasTheNorms) {
   expect_refused({{experiment(R"({"d": 64, "scalings": @["none", "gemma4"], "entries":
                                   {"law": "normal", "mean": 1, "alignment": 0.5}})"),
