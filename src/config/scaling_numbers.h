@@ -20,7 +20,7 @@ struct NamedNumber {
 };
 
 /// Bounds of a number that may be any.
-inline constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
+inline constexpr FieldBounds kAnyBounds = {-kAnyNumber, kAnyNumber};
 
 /// A formula and what stands for the names in it, and in what stands for them.
 struct OwnFormula {

@@ -344,7 +344,7 @@ std::string scaling_schema() {
     properties.push_back(member_text(name, "false"));
   }
   const std::string own_number =
-      any_of({schema_of(axis_shape("number", kAny)), R"({"type": "string"})"});
+      any_of({schema_of(axis_shape("number", kAnyBounds)), R"({"type": "string"})"});
   std::vector<std::string> kinds = {schema_of(
       fmt::format(R"({}, "not": {{"required": ["preset"]}}, {}, "additionalProperties": {}, )"
                   R"("propertyNames": {{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}})",
