@@ -42,7 +42,8 @@ Formula read_formula(const JsonValue& value, FormulaKind kind,
 
 OwnFormula read_own_formula(const JsonValue& object, const std::vector<std::string_view>& own,
                             const std::vector<std::string_view>& reserved) {
-  static constexpr Field kNumber{"", FieldType::kNumberAxis, FieldUse::kOptional, "", "", kAnyBounds};
+  static constexpr Field kNumber{"",        FieldType::kNumberAxis, FieldUse::kOptional, "", "",
+                                 kAnyBounds};
   const auto is_own = [&](const JsonMember& member) {
     return std::ranges::find(own, member.name) != own.end();
   };
