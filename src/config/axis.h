@@ -74,8 +74,8 @@ class UsedNames {
   std::unordered_set<std::string> names_;
 };
 
-/// Neighbours of one name and a value each, which one object of a list stands for: what its numbers
-/// are written as, of which at most one is swept.
+/// Consecutive scalings (or laws) that were written as one object with a swept number. Gives the
+/// text of each number of that object: a single number, or the list of the one that is swept.
 template <typename Named>
 class SweptNumbers {
  public:

@@ -1,5 +1,4 @@
-// A table's way between JSON and a value: from a JSON object to a draft, and from finished values
-// to JSON text.
+// Reads a JSON object into a draft by its table, and writes finished values as JSON text.
 #pragma once
 
 #include <string>

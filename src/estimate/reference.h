@@ -26,8 +26,8 @@ class ExactValues {
   /// With ReferenceMode::kOff nothing is known and nothing is computed.
   explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), table_(work) {}
 
-  /// What the estimate of each of the experiment's metrics is an estimate of, in its order; empty
-  /// if no exact value is known. Moments of logits are known for every law; means of softmax
+  /// The exact value of each metric of the experiment, in the experiment's order; empty if none is
+  /// known. Moments of logits are known for every law; means of softmax
   /// metrics for centred normal entries and two keys or more.
   std::vector<std::optional<double>> of(const Experiment& experiment, const Cell& cell,
                                         const Scaling& scaling);
@@ -45,7 +45,8 @@ class ExactValues {
   std::vector<std::string> warnings() const;
 
  private:
-  /// value(); empty and counted if it takes more work than is left, as `expected` or as it shows.
+  /// Calls value(). If that needs more work than is left, by the `expected` estimate or as it turns
+  /// out while it computes, returns nothing and adds one to `skipped`.
   template <typename Value>
   std::invoke_result_t<Value> within_work(double expected, int& skipped, const Value& value);
 

@@ -56,8 +56,8 @@ bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   return off * static_cast<double>(row.queries) > kSure * std::max(1.0, std::abs(*row.reference));
 }
 
-// How a scaling does at size d what its name does not say; empty if it does not, or is not one of
-// the table's.
+// How the factor of a scaling at size d contradicts its name; empty if it does not, or if the table
+// has no such name.
 std::string fault_of_name(const Scaling& scaling, std::int64_t d) {
   constexpr double kRounding = 1e-12;
   const auto size = static_cast<double>(d);

@@ -44,14 +44,12 @@ struct ReferenceCheck {
   std::vector<CheckedLine> worst;  ///< the furthest, as a share of their bounds; at most five
 };
 
-/// How many queries a mean rests on: n m^2 / (m^2 + sd^2), with m the exact mean, or its distance
-/// from the other end of the metric's range if that is less, and no more than row.carrying: where a
-/// sample saw none of the rare queries that carry the mean, its sd is that of the others. All of n
-/// if the values hardly differ; for a rare event the number of times it should occur. For the
-/// spread and kurtosis of logits the same of the numbers whose mean they are, by the delta method,
-/// and no more than scores per kurtosis of the score, which a run that saw none of the rare large
-/// scores cannot know. At most row.queries. `kurtosis` is the exact one of the cell's scores, or
-/// NaN.
+/// How many queries a mean rests on: n m^2 / (m^2 + sd^2), where m is the exact mean, or its
+/// distance from the other end of the metric's range if that is smaller. At most row.queries and
+/// row.carrying: if a sample saw none of the rare queries that carry the mean, its sd says nothing
+/// about them. For a rare event this is the expected number of occurrences. For the spread and
+/// kurtosis of logits: the same for the numbers that are averaged, by the delta method, and at most
+/// scores / kurtosis. `kurtosis` is the exact one of the cell's scores, or NaN.
 double supporting_queries(const ResultRow& row, double kurtosis);
 
 /// Compares all lines of the plan's cells that have an exact value. The bounds are two-sided

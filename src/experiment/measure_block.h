@@ -13,7 +13,8 @@
 namespace attnscale {
 
 /// What was measured of the queries of one block. Outer index: scaling. Columns have one number per
-/// query; a query with a logit that is not finite has NaN in all but those that count such queries.
+/// query; a query with a logit that is not finite has NaN in every metric except those that count
+/// such queries.
 struct BlockValues {
   std::int64_t queries = 0;
   /// metrics[scaling][metric]: the value of each per-query metric.

@@ -29,7 +29,8 @@ enum class HistogramAxis {
   kKeys,       ///< 0 to the number of keys
 };
 
-/// What a metric needs to say anything; "all" metrics leave it out if that is missing.
+/// What a metric needs in order to mean anything; `"metrics": "all"` leaves out a metric whose need
+/// is not met.
 enum class MetricNeeds {
   kNothing,
   kAlignedKeys,     ///< entries that say which keys are aligned
@@ -110,6 +111,8 @@ struct MetricRow {
   /// Has a number also for queries whose logits or weights are not finite, for which others are
   /// NaN.
   bool takes_nonfinite = false;
+  /// A few unsaturated queries carry the mean, and it hides what the lesson is about.
+  bool shown_by_median = false;
   HistogramAxis axis = HistogramAxis::kUnit;
   /// The exact mean over queries, if theory knows it.
   std::optional<ExactMean> exact_mean = std::nullopt;

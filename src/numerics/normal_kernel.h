@@ -1,7 +1,7 @@
 // Vector kernels that draw: random words, normal numbers, dot products with normal vectors and
 // chi-squared numbers, one query per lane. Every number is a pure function of its address, so that
 // it depends on no vector width, group or tile; bytes are the same on every machine with fused
-// multiply-add (AVX2 and AVX-512). Knows nothing of laws, samplers or experiments.
+// multiply-add (AVX2, AVX-512, 64-bit Arm). Knows nothing of laws, samplers or experiments.
 //
 // Addressing: Threefry4x64 with 13 rounds, its key a StreamKey, its counter (call, query, vector,
 // attempt). Number i of a vector comes from call i / 4.

@@ -9,7 +9,7 @@
 
 namespace attnscale {
 
-/// For each query of a group, the sums over its keys of (logit - centre)^k, k = 1 ... powers
+/// For each query of a group, the sums over its keys of (logit - centre)^k, k = 1 ... powers.
 class PowerSums {
  public:
   /// Starts over for a group of `queries` queries; `powers` is 0, 2 or 4.

@@ -14,9 +14,9 @@ namespace {
 
 enum class Exact { kShown, kLeftOut };
 
-// A few unsaturated queries carry the mean of these, and it hides what the lesson is about.
 bool shown_by_median(std::string_view metric) {
-  return metric == "slope" || metric == "score_slope";
+  const MetricRow* row = find_metric(metric);
+  return row != nullptr && row->shown_by_median;
 }
 
 // The numbers of a cell, empty if the row has none.
@@ -153,10 +153,12 @@ void note_precision(const ResultGrid& grid, ScreenTable& last) {
       "precision target: {} reached it (converged), {} did not (max_queries)", converged, stopped));
 }
 
-// Says why a drawn number that varies is shown without an error.
+// Says why a drawn number that varies is shown without an error. A fraction of 0 or 1 has no error
+// but an interval; given numbers, which belong to no law, have neither.
 void explain_missing_errors(const ResultGrid& grid, ScreenTable& last) {
   const auto lacks_error = [](const ResultRow* row) {
-    return row->key.entries != "given" && row->status == "ok" && row->estimate && !row->std_error;
+    return !row->key.entries.empty() && row->status == "ok" && row->estimate && !row->std_error &&
+           !row->ci_low;
   };
   const auto found = std::ranges::find_if(grid.rows, lacks_error);
   if (found == grid.rows.end()) return;

@@ -2,7 +2,7 @@
 // independent normal entries, at any d, number of keys and multiplier, without a draw. Given the
 // query q, the scores of independent keys are independent and normal with spread |q| times that of
 // an entry, and |q| is chi with d degrees of freedom: theory/softmax_integrals gives the means at
-// one |q|, this room averages over |q|. Knows nothing of config, plan or rows of results.
+// one |q|, this file averages over |q|. Knows nothing of config, plan or rows of results.
 //
 // All arithmetic is portable (numerics/portable_math), so the values are the same bytes wherever
 // IEEE 754 holds. A value depends on its own request alone, never on earlier ones.

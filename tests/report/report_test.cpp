@@ -72,10 +72,17 @@ TEST(Report, SaysWhyADrawnNumberHasNoErrorBar) {
   run.rows = {spread_row(64, "none", 8, 1)};
   EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
   run.rows[0].std_error.reset();
+  run.rows[0].ci_low.reset();
+  run.rows[0].ci_high.reset();
   run.rows[0].key.entries = "student_t";
   EXPECT_THAT(text_of(run),
               HasSubstr("\n  no error bar for logit_sd: student_t has too few moments\n"));
-  run.rows[0].key.entries = "given";
+  // A fraction of 0 has an interval alone.
+  run.rows[0].ci_low = 0;
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
+  // Given numbers have no law.
+  run.rows[0].ci_low.reset();
+  run.rows[0].key.entries = "";
   EXPECT_THAT(text_of(run), Not(HasSubstr("no error bar")));
 }
 
