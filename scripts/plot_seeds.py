@@ -83,7 +83,7 @@ def draw_intervals(metric, rows, fixed, words, experiment, seeds):
     grid = figure.subplots(len(curves), len(sizes), squeeze=False,
                            gridspec_kw={"wspace": 0.16, "hspace": 0.55})
     held = drawn = 0
-    for line, (label, colour, _, of_curve) in zip(grid, curves):
+    for place, (line, (label, colour, _, of_curve)) in enumerate(zip(grid, curves)):
         for axes, d in zip(line, sizes):
             chosen = of_curve[(of_curve["d"] == d) | (of_curve["d"].isna() & (d != d))]
             axes.xaxis.set_major_locator(ticker.MaxNLocator(2))
@@ -92,7 +92,7 @@ def draw_intervals(metric, rows, fixed, words, experiment, seeds):
                 continue
             here, of_here = draw_panel(axes, chosen.sort_values("seed"))
             held, drawn = held + here, drawn + of_here
-            if line is grid[-1] and d == d:
+            if place == len(curves) - 1 and d == d:
                 axes.set_xlabel(f"d = {d:,.0f}", color=GRAY)
         line[0].set_ylabel(label, color=darker(colour))
     facts = [tell_facts(rows, fixed, words, experiment).replace("bars: ", "lines: ")]

@@ -64,8 +64,11 @@ AuditTensors open_audit_tensors(AuditCommand& command) {
   }
   ModelSizes& sizes = command.sizes;
   sizes.d = static_cast<double>(q.columns);
-  if (!sizes.heads) sizes.heads = static_cast<double>(q.heads_per_batch);
-  if (!sizes.key_heads) sizes.key_heads = static_cast<double>(k.heads_per_batch);
+  // Of one head alone no mistake with the number of heads can be told.
+  if (q.heads_per_batch > 1) {
+    if (!sizes.heads) sizes.heads = static_cast<double>(q.heads_per_batch);
+    if (!sizes.key_heads) sizes.key_heads = static_cast<double>(k.heads_per_batch);
+  }
   if (!sizes.tokens) sizes.tokens = static_cast<double>(k.rows);
   return tensors;
 }

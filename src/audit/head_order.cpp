@@ -83,7 +83,8 @@ HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
   const std::int64_t queries = t.queries.heads_per_batch;
   const std::int64_t keys = t.keys.heads_per_batch;
   const std::int64_t share = queries / keys;
-  audit.words = fmt::format("{} heads of {}", queries, t.queries.columns);
+  audit.words =
+      fmt::format("{} {} of {}", queries, queries == 1 ? "head" : "heads", t.queries.columns);
   if (t.queries.batches() > 1) {
     audit.words = fmt::format("{} batches of {}", t.queries.batches(), audit.words);
   }

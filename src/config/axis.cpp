@@ -184,7 +184,9 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
 }
 
 void refuse_second(const JsonValue& value, std::string_view noun, const std::string& name) {
-  refuse(value, fmt::format("a second {} of the name {}; names must differ", noun, quote(name)));
+  refuse(value,
+         fmt::format("a second {} of the name {}; names must differ: give one of them a \"name\"",
+                     noun, quote(name)));
 }
 
 std::vector<Field> parameters_of(const LawRow* row) {

@@ -28,7 +28,7 @@ const std::vector<FileRow>& file_rows() {
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<FileRow> table = {
-      {{"file", kText, kRequired, "", "Path of a .npy or .csv file."}, kBothWays<&GivenFile::path>},
+      {{"file", kText, kRequired, "", "Path of a .npy, .npz, .safetensors or .csv file; FILE:NAME names one tensor of several."}, kBothWays<&GivenFile::path>},
       {{"sha256", kText, kOptional, "",
         "SHA-256 of the file in hexadecimal; another file is refused."},
         kBothWays<&GivenFile::sha256>},

@@ -12,7 +12,8 @@ namespace attnscale {
 namespace {
 
 std::string place_of(const ResultKey& key) {
-  return fmt::format("d = {}, keys {}, scaling {}", key.d.value_or(0), key.keys,
+  return fmt::format("{}, d = {}, keys {}, scaling {}",
+                     name_with_value(key.entries, key.entries_value), key.d.value_or(0), key.keys,
                      name_with_value(key.scaling, key.scaling_value));
 }
 
