@@ -13,6 +13,7 @@
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
+#include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/table.h"
 #include "numerics/shortest.h"

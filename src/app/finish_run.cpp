@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 
@@ -19,7 +20,7 @@
 #include "experiment/samples.h"
 #include "io/atomic_file.h"
 #include "io/matrix_file.h"
-#include "io/result_tables.h"
+#include "io/result_files.h"
 #include "io/sha256.h"
 #include "report/number_text.h"
 
@@ -53,6 +54,30 @@ std::string misjudged_sentence(const ReferenceCheck& check) {
       one ? "" : fmt::format("{} lines, the furthest ", check.misjudged), describe_line(line.row),
       rounded(*line.row.estimate, 3), rounded(*line.row.reference, 3),
       one ? "its error bar misses" : "their error bars miss");
+}
+
+// About numbers that overflowed; nothing if there are none.
+std::vector<std::string> nonfinite_warnings(const Results& results) {
+  const auto lines = [](const auto& rows, const auto& is_bad, const char* file) {
+    const auto count = std::ranges::count_if(rows, is_bad);
+    return count == 0 ? std::string()
+                      : fmt::format(", {} {} of {}", count, count == 1 ? "line" : "lines", file);
+  };
+  const auto is_bad_weight = [](const WeightRow& row) {
+    return !std::isfinite(row.score) || !std::isfinite(row.logit) || !std::isfinite(row.weight) ||
+           !std::isfinite(row.slope);
+  };
+  const std::string found =
+      lines(
+          results.rows, [](const ResultRow& row) { return row.status == "nonfinite"; },
+          "summary.csv") +
+      lines(results.weights, is_bad_weight, "weights.csv") +
+      lines(
+          results.outputs, [](const OutputRow& row) { return !std::isfinite(row.output); },
+          "outputs.csv");
+  if (found.empty()) return {};
+  return {"a number is not finite in " + found.substr(2) +
+          ", as something overflowed; its cell is empty, and the line's status says so"};
 }
 
 // About the lines whose precision target was not met; there is at least one.
@@ -127,6 +152,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   add_exact_crossings(plan, exact, results.crossings);
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, fragile.warnings());
+  append(warnings, nonfinite_warnings(results));
   const ReferenceCheck check = check_estimates(plan, results.rows);
   if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
   append(warnings, alarms_of(plan, check));
@@ -137,7 +163,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
 
 std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,
                                    const Results& results) {
-  std::vector<NamedBytes> files = result_files(results);
+  std::vector<NamedBytes> files = result_files(config, results);
   files.push_back({"config.json", to_json_text(config)});
   write_atomically(folder, files);
   std::vector<std::string> names;

@@ -16,7 +16,7 @@
 #include "execution/shards.h"
 #include "execution/stop.h"
 #include "io/folder_lock.h"
-#include "io/result_tables.h"
+#include "io/result_files.h"
 #include "numerics/vector_target.h"
 #include "report/report.h"
 
@@ -227,9 +227,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     auto& [place, found] = at;
     for (const std::string& warning : loaded.warnings) warn(warning, journal);
     if (!found.warning.empty()) warn(found.warning, journal);
-    std::vector<CellLedger> measured;
-    if (found.checkpoint) measured = std::move(found.checkpoint->cells);
-    Ledger ledger(plan, command.shard.value_or(Shard{}), std::move(measured));
+    Ledger ledger(plan, command.shard.value_or(Shard{}), std::move(found.measured));
     if (const auto queries = ledger.queries_done()) {
       std::cerr << "going on after " << queries << " queries\n";
     }

@@ -8,7 +8,7 @@
 #include "app/version.h"
 #include "config/user_error.h"
 #include "io/json_text.h"
-#include "io/result_tables.h"
+#include "io/result_files.h"
 
 namespace attnscale {
 namespace {
@@ -98,12 +98,12 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   }
   if (auto contents = contents_by_manifest(folder, wanted)) return std::move(*contents);
   FolderContents contents;
-  contents.checkpoint = load_checkpoint(folder);
-  if (contents.checkpoint) {
-    const std::string other = other_run_in(folder, *contents.checkpoint, wanted.identity,
-                                           wanted.shard.value_or(Shard{}), wanted.plan);
+  if (const auto checkpoint = load_checkpoint(folder)) {
+    const std::string other =
+        other_run_in(folder, *checkpoint, wanted.identity, wanted.shard.value_or(Shard{}));
     if (!other.empty()) return another_run(other);
     contents.state = FolderState::kUnfinished;
+    contents.measured = read_cells(*checkpoint, wanted.plan);
     return contents;
   }
   if (fs::exists(folder / kManifestName)) {

@@ -35,16 +35,16 @@ std::filesystem::path results_folder(const Config& config, const std::vector<Ove
 enum class FolderState {
   kFree,        ///< no run: absent, or without any file that a run writes
   kFinished,    ///< this run, finished
-  kUnfinished,  ///< this run, interrupted; has a `checkpoint` if it got that far
+  kUnfinished,  ///< this run, interrupted, with `measured` cells
   kOther,       ///< another run, one of another version, this one with missing or changed files,
                 ///< or files of an unknown run
 };
 
 struct FolderContents {
   FolderState state = FolderState::kFree;
-  std::optional<Checkpoint> checkpoint = {};
-  std::string difference = {};  ///< for kOther, the sentence "FOLDER holds ..."
-  std::string warning = {};     ///< about an interrupted run that cannot go on; usually empty
+  std::vector<CellLedger> measured = {};  ///< for kUnfinished, all cells of the plan
+  std::string difference = {};            ///< for kOther, the sentence "FOLDER holds ..."
+  std::string warning = {};  ///< about an interrupted run that cannot go on; usually empty
   ExitCode exit_code = ExitCode::kDone;  ///< for kFinished, that of the run
 };
 

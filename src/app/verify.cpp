@@ -13,6 +13,7 @@
 #include "execution/run_identity.h"
 #include "execution/shard.h"
 #include "experiment/given.h"
+#include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
 #include "io/whole_file.h"
@@ -59,7 +60,13 @@ void check_file(const fs::path& folder, const ManifestFile& file, Faults& faults
 
 void check_files(const fs::path& folder, const Manifest& manifest, Faults& faults) {
   for (const ManifestFile& file : manifest.files) check_file(folder, file, faults);
-  for (const std::string name : {"summary.csv", "config.json"}) {
+}
+
+// Faults if the manifest does not list every file of a run of this config.
+void check_list(const Config& config, const Manifest& manifest, Faults& faults) {
+  std::vector<std::string> names = result_file_names(config);
+  names.emplace_back("config.json");
+  for (const std::string& name : names) {
     if (std::ranges::find(manifest.files, name, &ManifestFile::name) == manifest.files.end()) {
       faults.push_back(name + " is not among the manifest's files");
     }
@@ -192,8 +199,9 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
     faults.push_back(fmt::format("config.json and the manifest differ: {} is {} and {}", found->key,
                                  found->ours, found->theirs));
   }
+  check_list(config, manifest, faults);
   const Plan plan = make_plan(config);
-  std::vector<ResultRow> rows = read_summary(folder / "summary.csv");
+  std::vector<ResultRow> rows = read_rows<ResultRow>(folder / "summary.csv");
   check_against_config(plan, rows, faults);
   std::ranges::move(check_scaling_names(config), std::back_inserter(faults));
   text += fmt::format(

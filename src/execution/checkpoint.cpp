@@ -2,11 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "execution/ledger_text.h"
-#include "experiment/histogram.h"
 #include "io/atomic_file.h"
 #include "io/sha256.h"
 #include "io/whole_file.h"
@@ -50,67 +46,13 @@ Checkpoint take_checkpoint(TextReader& reader) {
   if (!is_comparable(checkpoint.identity)) {
     throw TextError("its config is not JSON, or nested too deep");
   }
-  reader.start_line("cells");
-  const std::int64_t cells = reader.take_integer();
-  if (cells < 0) throw TextError("it has a negative number of cells");
-  for (std::int64_t i = 0; i < cells; ++i) checkpoint.cells.push_back(take_cell(reader));
-  if (!reader.at_end()) throw TextError("it has more cells than it says");
+  checkpoint.cells = reader.take_rest();
   return checkpoint;
 }
 
-// Whether the tree holds the moments of the ledger's blocks, each once, of all their queries.
-bool holds_blocks(const CellLedger& ledger, const Cell& cell) {
-  BlockSet held;
-  std::int64_t number = 0;
-  for (const auto& [node, moments] : ledger.tree.pending()) {
-    const std::int64_t width = std::int64_t{1} << node.level;
-    const BlockRange blocks{node.index * width, (node.index + 1) * width};
-    const std::int64_t queries = queries_in(cell, BlockSet(blocks));
-    const auto has_another_count = [&](const Moments& group) { return group.count != queries; };
-    if (std::ranges::any_of(moments, has_another_count)) return false;
-    held.add(blocks);
-    number += width;
-  }
-  return held == ledger.done && number == ledger.done.size();
-}
-
-// Whether no more values are counted than the ledger's queries have.
-bool counts_are_possible(const CellLedger& ledger, const Cell& cell) {
-  const std::int64_t queries = queries_in(cell, ledger.done);
-  const auto fits = [queries](const MetricCounts& counts) {
-    return counts.sketch.count() <= queries;
-  };
-  const auto fits_bins = [&](const std::vector<std::int64_t>& bins) {
-    const std::int64_t counted = std::accumulate(bins.begin(), bins.end(), std::int64_t{0});
-    return bins.size() <= kHistogramBins + 2 && counted <= queries * cell.draw.keys;
-  };
-  return std::ranges::all_of(ledger.counts.metrics, fits) &&
-         std::ranges::all_of(ledger.counts.histograms, fits_bins);
-}
-
-// How many variables each group of CellMoments has together: a contrast doubles them.
-std::vector<std::size_t> dimensions_of(const Experiment& experiment) {
-  const auto powers = static_cast<std::size_t>(logit_powers(experiment));
-  std::vector<std::size_t> dimensions;
-  for (std::size_t scaling = 0; scaling < experiment.scalings.size(); ++scaling) {
-    const std::size_t factor = scaling == 0 ? 1 : 2;
-    if (powers > 0) dimensions.push_back(factor * powers);
-    dimensions.insert(dimensions.end(), per_query_metrics(experiment).size(), factor);
-  }
-  return dimensions;
-}
-
-// Whether a cell has the moments and counts that its experiment asks for.
-bool has_groups_of(const Experiment& experiment, const CellLedger& cell) {
-  if (cell.done.empty()) return true;
-  const std::vector<std::size_t> dimensions = dimensions_of(experiment);
-  const auto fits = [&](const auto& node) {
-    return std::ranges::equal(node.second, dimensions, {}, &Moments::dimension);
-  };
-  const std::size_t scalings = experiment.scalings.size();
-  return std::ranges::all_of(cell.tree.pending(), fits) &&
-         cell.counts.metrics.size() == scalings * per_query_metrics(experiment).size() &&
-         cell.counts.histograms.size() == scalings * experiment.histogram.size();
+[[noreturn]] void refuse(const std::string& name, const TextError& error) {
+  throw DamagedCheckpoint("cannot go on from " + name + ": " + error.what() +
+                          ". It was left as it is; move it away, or choose another folder");
 }
 
 }  // namespace
@@ -131,10 +73,11 @@ Checkpoint parse_checkpoint(std::string_view text, const std::string& name) {
       throw TextError("it is not a checkpoint of attnscale");
     }
     TextReader reader(checked_body(text));
-    return take_checkpoint(reader);
+    Checkpoint checkpoint = take_checkpoint(reader);
+    checkpoint.name = name;
+    return checkpoint;
   } catch (const TextError& error) {
-    throw DamagedCheckpoint("cannot go on from " + name + ": " + error.what() +
-                            ". It was left as it is; move it away, or choose another folder");
+    refuse(name, error);
   }
 }
 
@@ -151,30 +94,32 @@ std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
 }
 
 std::string other_run_in(const std::filesystem::path& folder, const Checkpoint& checkpoint,
-                         const RunIdentity& identity, Shard shard, const Plan& plan) {
+                         const RunIdentity& identity, Shard shard) {
   if (const auto found = first_difference(identity, checkpoint.identity)) {
     return fmt::format("{} holds another run: {} is {} there and {} here", folder.string(),
                        found->key, found->theirs, found->ours);
   }
-  if (checkpoint.shard != shard) {
-    return fmt::format("{} holds {}, not {}", folder.string(), to_string(checkpoint.shard),
-                       to_string(shard));
-  }
-  if (fits_plan(checkpoint.cells, plan)) return "";
-  throw DamagedCheckpoint((folder / kCheckpointName).string() +
-                          " does not hold the cells of its own config: it was left as it is");
+  if (checkpoint.shard == shard) return "";
+  return fmt::format("{} holds {}, not {}", folder.string(), to_string(checkpoint.shard),
+                     to_string(shard));
 }
 
-bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan) {
-  if (cells.size() != plan.cells.size()) return false;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const BlockSet all(BlockRange{0, plan.cells[i].blocks});
-    if (all.common_with(cells[i].done) != cells[i].done) return false;
-    if (!holds_blocks(cells[i], plan.cells[i])) return false;
-    if (!counts_are_possible(cells[i], plan.cells[i])) return false;
-    if (!has_groups_of(plan.experiment_of(plan.cells[i]), cells[i])) return false;
+std::vector<CellLedger> read_cells(const Checkpoint& checkpoint, const Plan& plan) {
+  try {
+    TextReader reader(checkpoint.cells);
+    reader.start_line("cells");
+    if (reader.take_integer() != std::ssize(plan.cells)) {
+      throw TextError("it does not hold the cells of its own config");
+    }
+    std::vector<CellLedger> cells;
+    for (const Cell& cell : plan.cells) {
+      cells.push_back(take_cell(reader, plan.experiment_of(cell), cell));
+    }
+    if (!reader.at_end()) throw TextError("it has more cells than it says");
+    return cells;
+  } catch (const TextError& error) {
+    refuse(checkpoint.name, error);
   }
-  return true;
 }
 
 }  // namespace attnscale

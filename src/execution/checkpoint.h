@@ -26,11 +26,13 @@ class DamagedCheckpoint : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A checkpoint as read: cells in the plan's order.
+/// A checkpoint, whole and unchanged since it was written. What its cells must be follows from the
+/// plan of its config: read_cells.
 struct Checkpoint {
+  std::string name;  ///< for messages
   RunIdentity identity;
   Shard shard;
-  std::vector<CellLedger> cells;
+  std::string cells;  ///< as text
 };
 
 /// The text of the file. Workers may go on adding to the ledger: each cell is consistent in itself,
@@ -49,12 +51,12 @@ void save_checkpoint(const std::filesystem::path& folder, const RunIdentity& ide
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
 /// How the checkpoint differs from this run and shard, as the sentence "FOLDER holds ..."; empty if
-/// it does not. Throws DamagedCheckpoint if its cells are not those of the plan.
+/// it does not.
 std::string other_run_in(const std::filesystem::path& folder, const Checkpoint& checkpoint,
-                         const RunIdentity& identity, Shard shard, const Plan& plan);
+                         const RunIdentity& identity, Shard shard);
 
-/// Whether the cells can be those of the plan: as many, no block beyond a cell's last, nodes for
-/// exactly the blocks that are done.
-bool fits_plan(const std::vector<CellLedger>& cells, const Plan& plan);
+/// The cells of a checkpoint of that plan, in its order. Throws DamagedCheckpoint if there are
+/// others, or if they hold what no run of the plan can have measured.
+std::vector<CellLedger> read_cells(const Checkpoint& checkpoint, const Plan& plan);
 
 }  // namespace attnscale

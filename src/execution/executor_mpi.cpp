@@ -174,8 +174,9 @@ class Root {
     while (!reader.at_end()) {
       reader.start_line("part");
       const auto cell = static_cast<std::size_t>(reader.take_integer());
-      const CellLedger part = take_cell(reader);
-      if (options_.progress) options_.progress(cell, queries_in(plan_.cells[cell], part.done));
+      const Cell& planned = plan_.cells[cell];
+      const CellLedger part = take_cell(reader, plan_.experiment_of(planned), planned);
+      if (options_.progress) options_.progress(cell, queries_in(planned, part.done));
       merge(cell, part);
     }
     return wanted;

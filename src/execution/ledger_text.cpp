@@ -8,10 +8,13 @@
 #include <iterator>
 #include <utility>
 
+#include "execution/ledger_check.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
+
+constexpr const char* kOtherCell = "it does not hold the cells of its own config";
 
 void append_integer(std::integral auto number, std::string& text) {
   fmt::format_to(std::back_inserter(text), " {}", number);
@@ -66,9 +69,9 @@ FoldNode take_node(TextReader& reader) {
   return {static_cast<int>(level), take_up_to(most, kName, reader)};
 }
 
-Moments take_moments(TextReader& reader) {
+Moments take_moments(std::size_t dimension, TextReader& reader) {
   Moments moments;
-  const std::size_t dimension = take_size(reader);
+  if (take_size(reader) != dimension) throw TextError(kOtherCell);
   moments.count = reader.take_integer();
   if (moments.count <= 0) throw TextError("moments of no queries");
   for (std::size_t i = 0; i < dimension; ++i) moments.mean.push_back(reader.take_double());
@@ -85,15 +88,6 @@ Integer parse(std::string_view word, int base, const char* what) {
   return *number;
 }
 
-// Nodes are merged group by group, so all must have the same groups.
-void check_alike(const CellMoments& moments, const FoldTree& tree) {
-  if (moments.empty()) throw TextError("a node without moments");
-  if (tree.pending().empty()) return;
-  const bool alike = std::ranges::equal(moments, tree.pending().begin()->second, {},
-                                        &Moments::dimension, &Moments::dimension);
-  if (!alike) throw TextError("two nodes of a cell with different moments");
-}
-
 MetricCounts take_counts(TextReader& reader) {
   reader.start_line("counts");
   MetricCounts counts;
@@ -108,10 +102,6 @@ MetricCounts take_counts(TextReader& reader) {
     bins.emplace_back(static_cast<std::int32_t>(bin), take_count(reader));
   }
   counts.sketch = QuantileSketch::from_bins(bins);
-  const MetricCounts none;
-  const bool fits =
-      bins.empty() ? counts.min == none.min && counts.max == none.max : counts.min <= counts.max;
-  if (!fits) throw TextError("the extremes of a metric do not fit its counts");
   return counts;
 }
 
@@ -187,35 +177,43 @@ void append_text(const CellLedger& cell, std::string& text) {
   }
 }
 
-CellLedger take_cell(TextReader& reader) {
+CellLedger take_cell(TextReader& reader, const Experiment& experiment, const Cell& cell) {
+  const LedgerShape shape = shape_of(experiment);
   reader.start_line("cell");
   const std::size_t nodes = take_size(reader);
   const std::size_t metrics = take_size(reader);
   const std::size_t histograms = take_size(reader);
-  CellLedger cell;
+  const bool has_shape = nodes == 0 ? metrics == 0 && histograms == 0
+                                    : metrics == shape.metrics && histograms == shape.histograms;
+  if (!has_shape) throw TextError(kOtherCell);
+  CellLedger ledger;
   reader.start_line("done");
+  std::int64_t before = -1;
   while (!reader.at_line_end()) {
     const std::int64_t first = reader.take_integer();
     const std::int64_t last = reader.take_integer();
-    if (first < 0 || last <= first) throw TextError("a range of blocks cannot be right");
-    cell.done.add({first, last});
+    if (first <= before || last <= first) throw TextError("a range of blocks cannot be right");
+    ledger.done.add({first, last});
+    before = last;
   }
   for (std::size_t i = 0; i < nodes; ++i) {
     reader.start_line("node");
     const FoldNode node = take_node(reader);
-    const std::size_t groups = take_size(reader);
+    if (take_size(reader) != shape.dimensions.size()) throw TextError(kOtherCell);
     CellMoments moments;
-    for (std::size_t group = 0; group < groups; ++group) moments.push_back(take_moments(reader));
-    check_alike(moments, cell.tree);
-    cell.tree.add(node, std::move(moments));
+    for (const std::size_t dimension : shape.dimensions) {
+      moments.push_back(take_moments(dimension, reader));
+    }
+    ledger.tree.add(node, std::move(moments));
   }
-  for (std::size_t i = 0; i < metrics; ++i) cell.counts.metrics.push_back(take_counts(reader));
+  for (std::size_t i = 0; i < metrics; ++i) ledger.counts.metrics.push_back(take_counts(reader));
   for (std::size_t i = 0; i < histograms; ++i) {
     reader.start_line("histogram");
-    auto& histogram = cell.counts.histograms.emplace_back();
+    auto& histogram = ledger.counts.histograms.emplace_back();
     while (!reader.at_line_end()) histogram.push_back(take_count(reader));
   }
-  return cell;
+  if (!is_possible(ledger, experiment, cell)) throw TextError(kOtherCell);
+  return ledger;
 }
 
 }  // namespace attnscale

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "execution/ledger.h"
 
@@ -39,6 +40,9 @@ class TextReader {
   /// The next `size` bytes after this line, and the line end that must follow them.
   std::string_view take_bytes(std::int64_t size);
 
+  /// All lines after this one.
+  std::string_view take_rest() { return std::exchange(rest_, {}); }
+
  private:
   std::string_view rest_;
   std::string_view line_;
@@ -56,7 +60,8 @@ class TextReader {
 /// Doubles are the hexadecimal digits of their 64 bits.
 void append_text(const CellLedger& cell, std::string& text);
 
-/// Takes what append_text wrote. Throws TextError.
-CellLedger take_cell(TextReader& reader);
+/// Takes what append_text wrote of that cell of an experiment. Throws TextError, also for numbers
+/// that are not possible (ledger_check.h).
+CellLedger take_cell(TextReader& reader, const Experiment& experiment, const Cell& cell);
 
 }  // namespace attnscale

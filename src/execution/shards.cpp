@@ -16,7 +16,8 @@ struct ShardOutline {
   RunIdentity identity;
   Shard shard;
   std::vector<BlockSet> done;
-  std::vector<BlockSet> missing;  // of its share; empty if its cells are not those of its plan
+  std::vector<BlockSet> missing;  // of its share
+  std::string damage;             // of its cells, as a sentence; then it has no blocks
 };
 
 using Faults = std::vector<std::string>;
@@ -76,14 +77,19 @@ std::optional<Checkpoint> load_shard(const std::filesystem::path& folder, Faults
   return std::nullopt;
 }
 
-ShardOutline outline_of(const std::filesystem::path& folder, Checkpoint checkpoint,
+ShardOutline outline_of(const std::filesystem::path& folder, const Checkpoint& checkpoint,
                         const ConfigReader& read_config) {
-  ShardOutline shard{folder, std::move(checkpoint.identity), checkpoint.shard, {}, {}};
-  for (const CellLedger& cell : checkpoint.cells) shard.done.push_back(cell.done);
+  ShardOutline shard{folder, checkpoint.identity, checkpoint.shard, {}, {}, {}};
   const Plan plan = make_plan(read_config(shard.identity.config));
-  if (!fits_plan(checkpoint.cells, plan)) return shard;
-  const Ledger ledger(plan, shard.shard, std::move(checkpoint.cells));
-  for (std::size_t i = 0; i < plan.cells.size(); ++i) shard.missing.push_back(ledger.missing(i));
+  try {
+    const Ledger ledger(plan, shard.shard, read_cells(checkpoint, plan));
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+      shard.done.push_back(ledger.cell(i).done);
+      shard.missing.push_back(ledger.missing(i));
+    }
+  } catch (const DamagedCheckpoint& error) {
+    shard.damage = error.what();
+  }
   return shard;
 }
 
@@ -92,7 +98,7 @@ std::vector<ShardOutline> load_outlines(const std::vector<std::filesystem::path>
   std::vector<ShardOutline> shards;
   for (const std::filesystem::path& folder : folders) {
     auto checkpoint = load_shard(folder, faults);
-    if (checkpoint) shards.push_back(outline_of(folder, std::move(*checkpoint), read_config));
+    if (checkpoint) shards.push_back(outline_of(folder, *checkpoint, read_config));
   }
   return shards;
 }
@@ -115,10 +121,10 @@ void check_identities(const RunIdentity& identity, const Plan& plan,
           fmt::format("{} is of another run: {} is {} there and {} in the others (its share is {})",
                       name_of(shard), found->key, found->theirs, found->ours,
                       describe(all_shares(plan, shard.shard), plan)));
-    } else if (shard.missing.size() != plan.cells.size()) {
-      faults.push_back(name_of(shard) + " does not hold the cells of its own config");
+    } else if (!shard.damage.empty()) {
+      faults.push_back(shard.damage);
     }
-    return found || shard.missing.size() != plan.cells.size();
+    return found || !shard.damage.empty();
   });
 }
 
@@ -206,12 +212,8 @@ MergedRun merge_shards(const std::vector<std::filesystem::path>& folders,
   for (const ShardOutline& shard : shards) {
     const auto checkpoint = load_shard(shard.folder, faults);
     throw_faults(faults);
-    for (std::size_t i = 0; i < merged.cells.size(); ++i) {
-      merged.cells[i].merge(checkpoint->cells[i]);
-    }
-  }
-  if (!fits_plan(merged.cells, merged.plan)) {
-    throw_faults({"the shards do not hold the cells of their own config"});
+    const std::vector<CellLedger> cells = read_cells(*checkpoint, merged.plan);
+    for (std::size_t i = 0; i < cells.size(); ++i) merged.cells[i].merge(cells[i]);
   }
   return merged;
 }

@@ -4,154 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "io/csv_reader.h"
+#include "io/result_columns.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
 
-// The columns of each file, in order: what they are called and where a row keeps their values. A
-// row is const when it is written and not when it is read.
-
-template <typename T, typename Row>
-concept Is = std::is_same_v<std::remove_const_t<T>, Row>;
-
-void visit_experiment(Is<ResultKey> auto& key, auto&& column) {
-  column("run", key.run);
-  column("seed", key.seed);
-  column("experiment", key.experiment);
-}
-
-void visit_entries(Is<ResultKey> auto& key, auto&& column) {
-  column("entries", key.entries);
-  column("entries_value", key.entries_value);
-}
-
-void visit_sizes(Is<ResultKey> auto& key, auto&& column) {
-  column("d", key.d);
-  column("keys", key.keys);
-}
-
-void visit_scaling(Is<ResultKey> auto& key, auto&& column) {
-  column("scaling", key.scaling);
-  column("scaling_value", key.scaling_value);
-}
-
-void visit(Is<ResultKey> auto& key, auto&& column) {
-  visit_experiment(key, column);
-  visit_entries(key, column);
-  visit_sizes(key, column);
-  visit_scaling(key, column);
-}
-
-void visit(Is<ResultRow> auto& row, auto&& column) {
-  visit(row.key, column);
-  column("metric", row.metric);
-  column("queries", row.queries);
-  column("estimate", row.estimate);
-  column("std_error", row.std_error);
-  column("ci_low", row.ci_low);
-  column("ci_high", row.ci_high);
-  column("sd", row.sd);
-  column("min", row.min);
-  column("q05", row.q05);
-  column("median", row.median);
-  column("q95", row.q95);
-  column("max", row.max);
-  column("reference", row.reference);
-  column("z", row.z);
-  column("status", row.status);
-}
-
-void visit(Is<CrossingRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_entries(row.key, column);
-  column("keys", row.key.keys);
-  visit_scaling(row.key, column);
-  column("metric", row.metric);
-  column("statistic", row.statistic);
-  column("level", row.level);
-  column("d", row.d);
-  column("d_exact", row.d_exact);
-  column("status", row.status);
-}
-
-void visit(Is<ContrastRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_entries(row.key, column);
-  visit_sizes(row.key, column);
-  column("metric", row.metric);
-  visit_scaling(row.key, column);
-  column("baseline", row.baseline);
-  column("queries", row.queries);
-  column("estimate", row.estimate);
-  column("std_error", row.std_error);
-  column("ci_low", row.ci_low);
-  column("ci_high", row.ci_high);
-}
-
-void visit(Is<HistogramRow> auto& row, auto&& column) {
-  visit(row.key, column);
-  column("metric", row.metric);
-  column("bin_low", row.bin_low);
-  column("bin_high", row.bin_high);
-  column("count", row.count);
-  column("density", row.density);
-}
-
-void visit(Is<SampleRow> auto& row, auto&& column) {
-  visit(row.key, column);
-  column("query", row.query);
-}
-
-void visit(Is<WeightRow> auto& row, auto&& column) {
-  column("experiment", row.experiment);
-  column("head", row.head);
-  column("query", row.query);
-  column("scaling", row.scaling);
-  column("key", row.key);
-  column("score", row.score);
-  column("logit", row.logit);
-  column("weight", row.weight);
-  column("slope", row.slope);
-}
-
-void visit(Is<OutputRow> auto& row, auto&& column) {
-  column("experiment", row.experiment);
-  column("head", row.head);
-  column("query", row.query);
-  column("scaling", row.scaling);
-  column("component", row.component);
-  column("output", row.output);
-}
-
-void visit(Is<BaselineRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
-  column("metric", row.metric);
-  column("queries", row.queries);
-  column("estimate", row.estimate);
-  column("baseline_queries", row.baseline_queries);
-  column("baseline", row.baseline);
-  column("baseline_std_error", row.baseline_std_error);
-  column("ratio", row.ratio);
-}
+constexpr std::string_view kAllFinite = "ok";
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 Value value_of(const T& value) {
   return value;
-}
-
-// A text that does not exist, such as the law of given numbers, is no value, as in an empty cell.
-Value value_of(const std::string& value) {
-  return value.empty() ? Value() : Value(value);
 }
 
 template <typename T>
@@ -159,30 +33,69 @@ Value value_of(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
 }
 
+Value value_of(const std::string& value) {
+  return value.empty() ? Value() : Value(value);
+}
+
+Value value_of(MayBeEmpty<const std::string> value) {
+  return value_of(value.text);
+}
+
+Value value_of(Computed<const double> value) {
+  return value.number;
+}
+
+template <typename T>
+constexpr Empty kEmpty = Empty::kNever;
+template <typename T>
+constexpr Empty kEmpty<std::optional<T>> = Empty::kAllowed;
+template <typename T>
+constexpr Empty kEmpty<MayBeEmpty<T>> = Empty::kAllowed;
+template <typename T>
+constexpr Empty kEmpty<Computed<T>> = Empty::kAllowed;
+
 // What visits the columns of a row. Inlined at every column they would take seconds to compile.
 
-struct NameWriter {
-  std::vector<std::string>& names;
+struct ColumnWriter {
+  std::vector<Column>& columns;
 
-  [[gnu::noinline]] void operator()(const char* column, const auto& /*value*/) const {
-    names.emplace_back(column);
+  template <typename T>
+  [[gnu::noinline]] void operator()(const char* column, const T& /*value*/) const {
+    columns.emplace_back(column, kEmpty<T>);
   }
 };
 
+std::string_view name_of_nonfinite(double number) {
+  if (std::isnan(number)) return "nan";
+  return number > 0 ? "inf" : "-inf";
+}
+
 struct LineWriter {
   std::vector<Value>& line;
+  std::string status = {};
 
   [[gnu::noinline]] void operator()(const char* /*column*/, const auto& value) const {
     line.push_back(value_of(value));
   }
+
+  [[gnu::noinline]] void operator()(const char* column, Computed<const double> value) {
+    line.push_back(value_of(value));
+    if (std::isfinite(value.number)) return;
+    status +=
+        fmt::format("{}{}={}", status.empty() ? "" : " ", column, name_of_nonfinite(value.number));
+  }
+
+  void operator()(const char* /*column*/, NumberStatus /*status*/) const {
+    line.emplace_back(status.empty() ? std::string(kAllFinite) : status);
+  }
 };
 
 template <typename Row>
-std::vector<std::string> columns_of() {
-  std::vector<std::string> names;
+std::vector<Column> columns_of() {
+  std::vector<Column> columns;
   const Row row;
-  visit(row, NameWriter{names});
-  return names;
+  visit_columns(row, ColumnWriter{columns});
+  return columns;
 }
 
 // A field of a file that is to become a value, and where it is.
@@ -200,7 +113,12 @@ struct Field {
 };
 
 void read_value(const Field& field, std::string& value) {
+  if (field.text.empty()) field.refuse("a text");
   value = field.text;
+}
+
+void read_value(const Field& field, MayBeEmpty<std::string> value) {
+  value.text = field.text;
 }
 
 template <typename Number>
@@ -223,9 +141,35 @@ struct LineReader {
   const CsvRecord& line;
   const std::string& file;
   std::size_t next = 0;
+  std::vector<std::pair<std::string_view, double*>> unknown = {};  // numbers of empty cells
 
-  [[gnu::noinline]] void operator()(const char* column, auto& value) {
-    read_value({line.fields[next++], column, file, line.line}, value);
+  Field take_field(const char* column) { return {line.fields[next++], column, file, line.line}; }
+
+  template <typename T>
+  [[gnu::noinline]] void operator()(const char* column, T&& value) {
+    read_value(take_field(column), value);
+  }
+
+  [[gnu::noinline]] void operator()(const char* column, Computed<double> value) {
+    const Field field = take_field(column);
+    if (!field.text.empty()) return read_value(field, value.number);
+    unknown.emplace_back(column, &value.number);
+  }
+
+  // Says what the numbers of the line's empty cells were.
+  void operator()(const char* column, NumberStatus /*status*/) {
+    const Field field = take_field(column);
+    std::string_view rest = field.text;
+    for (const auto& [name, number] : unknown) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(word.size());
+      for (const double found : {kInfinity, -kInfinity, kNan}) {
+        if (word == fmt::format("{}={}", name, name_of_nonfinite(found))) *number = found;
+      }
+      if (std::isfinite(*number)) field.refuse("what the empty cells were, such as logit=inf");
+    }
+    if (unknown.empty() ? rest != kAllFinite : !rest.empty()) field.refuse("ok, or empty cells");
   }
 };
 
@@ -235,24 +179,12 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-template <typename Row>
-void read_rows(const std::filesystem::path& path, std::vector<Row>& rows) {
-  const std::string name = path.string();
-  const CsvFile file = read_csv(path);
-  const std::vector<std::string> columns = columns_of<Row>();
-  if (file.columns != columns) {
-    throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", name,
-                                         joined(file.columns), joined(columns)));
-  }
-  for (const CsvRecord& line : file.records) visit(rows.emplace_back(), LineReader{line, name});
-}
-
 }  // namespace
 
 template <typename Row>
 Table table_of(std::span<const Row> rows) {
   Table table{columns_of<Row>(), {}};
-  for (const Row& row : rows) visit(row, LineWriter{table.rows.emplace_back()});
+  for (const Row& row : rows) visit_columns(row, LineWriter{table.rows.emplace_back()});
   return table;
 }
 
@@ -266,7 +198,7 @@ template Table table_of(std::span<const BaselineRow>);
 
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};
-  wide.columns.emplace_back("queries");
+  wide.columns.emplace_back("queries", Empty::kNever);
   std::map<std::string, bool> has_median;
   for (const ResultRow& row : rows) has_median[row.metric] |= row.median.has_value();
   std::map<std::string, std::size_t> first_of;  // of the columns of each metric
@@ -283,7 +215,7 @@ Table wide_table(std::span<const ResultRow> rows) {
     const std::size_t index = line_of.try_emplace(row.key, wide.rows.size()).first->second;
     if (index == wide.rows.size()) {
       std::vector<Value>& line = wide.rows.emplace_back();
-      visit(row.key, LineWriter{line});
+      visit_columns(row.key, LineWriter{line});
       line.emplace_back(row.queries);
       line.resize(wide.columns.size());
     }
@@ -296,14 +228,12 @@ Table wide_table(std::span<const ResultRow> rows) {
   return wide;
 }
 
-namespace {
-
-// samples.csv: one line per row; the metrics that were measured, in the order they first appear.
 Table samples_table(std::span<const SampleRow> rows) {
   Table table = table_of(rows);
   const auto first = static_cast<std::ptrdiff_t>(table.columns.size());
   const auto place_of = [&](const std::string& metric) {
-    return std::find(table.columns.begin() + first, table.columns.end(), metric);
+    return std::ranges::find(table.columns.begin() + first, table.columns.end(), metric,
+                             &Column::name);
   };
   for (const SampleRow& row : rows) {
     for (const auto& [metric, value] : row.values) {
@@ -320,69 +250,28 @@ Table samples_table(std::span<const SampleRow> rows) {
   return table;
 }
 
-enum class Presence { kAlways, kWhereFilled };
-
-template <auto kRows, auto kTable>
-Table table(const Results& results) {
-  return kTable(results.*kRows);
-}
-
-struct ResultFile {
-  const char* name;
-  Presence presence;
-  Table (*table)(const Results&);
-  std::string (*format)(const Table&);
-};
-
-using enum Presence;
-constexpr ResultFile kFiles[] = {
-    {"summary.csv", kAlways, table<&Results::rows, table_of<ResultRow>>, to_csv},
-    {"wide.csv", kAlways, table<&Results::rows, wide_table>, to_csv},
-    {"summary.json", kAlways, table<&Results::rows, table_of<ResultRow>>, to_json},
-    {"crossings.csv", kAlways, table<&Results::crossings, table_of<CrossingRow>>, to_csv},
-    {"contrasts.csv", kWhereFilled, table<&Results::contrasts, table_of<ContrastRow>>, to_csv},
-    {"histogram.csv", kWhereFilled, table<&Results::histogram, table_of<HistogramRow>>, to_csv},
-    {"samples.csv", kWhereFilled, table<&Results::samples, samples_table>, to_csv},
-    {"weights.csv", kWhereFilled, table<&Results::weights, table_of<WeightRow>>, to_csv},
-    {"outputs.csv", kWhereFilled, table<&Results::outputs, table_of<OutputRow>>, to_csv},
-    {"baselines.csv", kWhereFilled, table<&Results::baselines, table_of<BaselineRow>>, to_csv},
-};
-
-}  // namespace
-
-std::vector<std::string> result_file_names() {
-  std::vector<std::string> names;
-  for (const ResultFile& file : kFiles) names.emplace_back(file.name);
-  return names;
-}
-
-std::vector<NamedBytes> result_files(const Results& results) {
-  std::vector<NamedBytes> files;
-  for (const ResultFile& file : kFiles) {
-    const Table table = file.table(results);
-    if (table.rows.empty() && file.presence == Presence::kWhereFilled) continue;
-    files.push_back({file.name, file.format(table)});
+template <typename Row>
+std::vector<Row> read_rows(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const CsvFile file = read_csv(path);
+  std::vector<std::string> columns;
+  for (const Column& column : columns_of<Row>()) columns.push_back(column.name);
+  if (file.columns != columns) {
+    throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", name,
+                                         joined(file.columns), joined(columns)));
   }
-  return files;
-}
-
-std::vector<ResultRow> read_summary(const std::filesystem::path& path) {
-  std::vector<ResultRow> rows;
-  read_rows(path, rows);
+  std::vector<Row> rows;
+  for (const CsvRecord& line : file.records)
+    visit_columns(rows.emplace_back(), LineReader{line, name});
   return rows;
 }
 
-Results read_results(const std::filesystem::path& folder) {
-  const auto read_if_there = [&](const char* name, auto& rows) {
-    if (std::filesystem::exists(folder / name)) read_rows(folder / name, rows);
-  };
-  Results run;
-  run.rows = read_summary(folder / "summary.csv");
-  read_if_there("crossings.csv", run.crossings);
-  read_if_there("weights.csv", run.weights);
-  read_if_there("outputs.csv", run.outputs);
-  read_if_there("baselines.csv", run.baselines);
-  return run;
-}
+template std::vector<ResultRow> read_rows(const std::filesystem::path&);
+template std::vector<CrossingRow> read_rows(const std::filesystem::path&);
+template std::vector<ContrastRow> read_rows(const std::filesystem::path&);
+template std::vector<HistogramRow> read_rows(const std::filesystem::path&);
+template std::vector<WeightRow> read_rows(const std::filesystem::path&);
+template std::vector<OutputRow> read_rows(const std::filesystem::path&);
+template std::vector<BaselineRow> read_rows(const std::filesystem::path&);
 
 }  // namespace attnscale

@@ -1,6 +1,6 @@
-// The rows of results as the tables of a run's files, and back: those files that depend on its
-// config and seed alone. One list of columns per file serves both ways, so a column is named in one
-// place. Knows nothing of how a number was found.
+// The rows of results as tables, and back. One list of columns per kind of row serves both ways: it
+// says what a column is called and whether it may be empty. Knows nothing of how a number was
+// found.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "experiment/result_row.h"
-#include "io/atomic_file.h"
 #include "io/table.h"
 
 namespace attnscale {
 
 /// The table of summary.csv, histogram.csv, crossings.csv, contrasts.csv, weights.csv, outputs.csv
-/// or baselines.csv, whichever has such rows: one line per row, in the order given.
+/// or baselines.csv, whichever has such rows: one line per row, in the order given. Numbers of
+/// weights.csv and outputs.csv that are not finite are empty cells, and their line's `status` names
+/// them, as "logit=inf weight=nan", so that they too read back as they were.
 template <typename Row>
 Table table_of(std::span<const Row> rows);
 
@@ -25,19 +26,14 @@ Table table_of(std::span<const Row> rows);
 /// METRIC_median as well. A metric an experiment did not measure is empty in its lines.
 Table wide_table(std::span<const ResultRow> rows);
 
-/// The names of all files that result_files may give.
-std::vector<std::string> result_file_names();
+/// samples.csv: one line per row; the metrics that were measured, in the order they first appear.
+Table samples_table(std::span<const SampleRow> rows);
 
-/// The files to write: some always, the others only if they have lines.
-std::vector<NamedBytes> result_files(const Results& results);
-
-/// The rows of a finished run's summary.csv, exactly as they were written. Throws std::system_error
-/// if the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong" if it is
-/// damaged: other columns, an empty field that must have a value, a number that is not one.
-std::vector<ResultRow> read_summary(const std::filesystem::path& path);
-
-/// The rows in `folder` that the report shows. summary.csv must be there; the other files are read
-/// if they exist. Throws as read_summary does.
-Results read_results(const std::filesystem::path& folder);
+/// The rows of such a file of a finished run, exactly as they were written. Throws
+/// std::system_error if the file cannot be read, and std::runtime_error "FILE:LINE: what is wrong"
+/// if it is damaged: other columns, an empty field that must have a value, a number that is not
+/// one.
+template <typename Row>
+std::vector<Row> read_rows(const std::filesystem::path& path);
 
 }  // namespace attnscale

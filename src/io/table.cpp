@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "io/json_text.h"
@@ -35,17 +36,11 @@ void append_csv_field(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void append_csv_line(std::string& out, const auto& values) {
-  for (const auto& value : values) {
-    if (&value != &values.front()) out += ',';
-    append_csv_field(out, text_of(value).value_or(""));
-  }
-  out += '\n';
-}
-
-std::string json_text_of(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
-  return text_of(value).value_or("null");
+// The text of a row's value in `column`.
+std::optional<std::string> cell_text(const Column& column, const Value& value) {
+  auto text = text_of(value);
+  if (text || column.empty == Empty::kAllowed) return text;
+  throw std::logic_error("column " + column.name + " has nothing where it always has a value");
 }
 
 }  // namespace
@@ -60,22 +55,34 @@ std::string format_double(double number) {
 
 std::string to_csv(const Table& table) {
   std::string out;
-  append_csv_line(out, table.columns);
-  for (const std::vector<Value>& row : table.rows) append_csv_line(out, row);
+  for (const Column& column : table.columns) {
+    if (&column != &table.columns.front()) out += ',';
+    append_csv_field(out, column.name);
+  }
+  out += '\n';
+  for (const std::vector<Value>& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) out += ',';
+      append_csv_field(out, cell_text(table.columns[i], row[i]).value_or(""));
+    }
+    out += '\n';
+  }
   return out;
 }
 
 std::string to_json(const Table& table) {
   if (table.rows.empty()) return "[]\n";
   std::vector<std::string> names;
-  for (const std::string& column : table.columns) names.push_back(quote(column) + ":");
+  for (const Column& column : table.columns) names.push_back(quote(column.name) + ":");
   std::string out = "[";
   for (const std::vector<Value>& row : table.rows) {
     out += &row == &table.rows.front() ? "\n{" : ",\n{";
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) out += ',';
       out += names[i];
-      out += json_text_of(row[i]);
+      const bool is_text = std::holds_alternative<std::string>(row[i]);
+      const std::string text = cell_text(table.columns[i], row[i]).value_or("null");
+      out += is_text ? quote(text) : text;
     }
     out += '}';
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,8 +13,22 @@ namespace attnscale {
 /// One value of a table; std::monostate is a value that does not exist, an empty cell.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
+/// Whether a column may have empty cells.
+enum class Empty { kNever, kAllowed };
+
+struct Column {
+  Column(std::string column_name, Empty may_be_empty = Empty::kAllowed)
+      : name(std::move(column_name)), empty(may_be_empty) {}
+  Column(const char* column_name) : Column(std::string(column_name)) {}
+
+  std::string name;
+  Empty empty;
+
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
 struct Table {
-  std::vector<std::string> columns;
+  std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  ///< each as long as `columns`
 };
 
@@ -24,11 +39,12 @@ struct Table {
 std::string format_double(double number);
 
 /// RFC 4180 with LF line ends: header first, a field is quoted only if it must be. A number that is
-/// not finite is an empty field, never a token that turns a reader's column into text.
+/// not finite is an empty field, never a token that turns a reader's column into text. Throws
+/// std::logic_error for an empty field in a column that has none: nobody could read the file.
 std::string to_csv(const Table& table);
 
 /// A JSON array of flat objects, one line each. A value that does not exist, and a number that is
-/// not finite, is null.
+/// not finite, is null. Throws as to_csv does.
 std::string to_json(const Table& table);
 
 }  // namespace attnscale

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace attnscale {
 namespace {
@@ -37,6 +38,15 @@ double middle_of(std::int32_t bin) {
 // sign bit: it is a complement's.
 double value_of(std::int32_t bin) {
   return bin > kSignBit ? 1 - middle_of(kComplementTop - bin) : middle_of(bin);
+}
+
+// Whether a value can have been counted there. A complement is rounded when it becomes a value.
+bool can_hold(std::int32_t bin, double value) {
+  constexpr double kRounding = 0x1p-50;
+  const bool is_complement = bin > kSignBit;
+  const double slack = is_complement ? std::abs(1 - value) / 64 + kRounding
+                                     : std::abs(value) / 64 + std::numeric_limits<double>::min();
+  return std::isfinite(value) && std::abs(value_of(bin) - value) <= slack;
 }
 
 // The shifts of negative bins round down, as C++20 has it.
@@ -127,6 +137,12 @@ std::vector<std::pair<std::int32_t, std::int64_t>> QuantileSketch::bins() const 
     }
   }
   return filled;
+}
+
+bool QuantileSketch::can_reach(double low, double high) const {
+  const auto filled = bins();
+  if (filled.empty()) return low > high;
+  return low <= high && can_hold(filled.front().first, low) && can_hold(filled.back().first, high);
 }
 
 std::vector<std::pair<double, std::int64_t>> QuantileSketch::values() const {

@@ -41,6 +41,10 @@ class QuantileSketch {
   /// given). Numbers below the smallest normal double count as 0. Empty if the sketch is.
   std::optional<double> quantile(double q) const;
 
+  /// Whether the extremes of what was counted can be these: each in the outermost bin of its end,
+  /// up to rounding; low above high if nothing was counted.
+  bool can_reach(double low, double high) const;
+
   /// The middle of each bin that holds something, ascending, and how many values it holds.
   std::vector<std::pair<double, std::int64_t>> values() const;
 

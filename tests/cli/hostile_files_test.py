@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import json
 import re
+import struct
 import unittest
 
 from attnscale_cli import CommandLineTest
@@ -92,6 +93,22 @@ class CheckpointTest(HostileFilesTest):
             return match[1] + str(int(match[2]) + 1).encode()
         self.write(re.sub(rb"(\nnode \d+ \d+ \d+ \d+ )(\d+)", one_more, self.body, count=1))
         self.refuse_merge("does not hold the cells of its own config")
+
+    def test_with_extremes_that_no_count_has(self):
+        infinity, no_number = (struct.pack(">d", float(text)).hex().encode()
+                               for text in ("inf", "nan"))
+        for line in (rb"\ncounts \S+ ", rb"\ncounts \S+ \S+ ",
+                     rb"\nnode \d+ \d+ \d+ \d+ \d+ \S+ "):
+            for number in (infinity, no_number):
+                self.write(re.sub(line, lambda match, word=number: match[0].rsplit(b" ", 2)[0]
+                                  + b" " + word + b" ", self.body, count=1))
+                self.refuse_merge("does not hold the cells of its own config")
+
+    def test_of_a_run_that_goes_on_is_held_against_its_plan_too(self):
+        self.write(re.sub(rb"\ncounts \S+ ", rb"\ncounts 0 ", self.body, count=1))
+        (self.folder / "one" / "manifest.json").unlink()
+        self.refused("run", self.config, "--quiet", "--shard", "1/2", "--out", "one", code=1,
+                     says="one/checkpoint.txt: it does not hold the cells of its own config")
 
 
 class FolderOfOthersTest(HostileFilesTest):

@@ -5,7 +5,7 @@ import csv
 import math
 import unittest
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import CommandLineTest, read_csv
 
 # Scores round to infinity from here on: half a step of 32 beyond float16's largest number.
 FLOAT16_OVERFLOWS_AT = 65520
@@ -94,6 +94,25 @@ class PrecisionTest(CommandLineTest):
         self.assertGreater(share, 0.95 * 8 * one - 4 * error)
         self.assertEqual(lines["after", "top_weight"]["status"], "nonfinite")
         self.assertEqual(lines["before", "top_weight"]["status"], "ok")
+
+    def test_given_scores_that_overflow_are_written_counted_and_shown_again(self):
+        config = self.write_config({"name": "nf", "experiments": [
+            {"given": {"queries": [[1e200], [2]], "keys": [[1e200], [-1e200], [1]],
+                       "values": [[1], [2], [3]]},
+             "scalings": ["none"], "metrics": ["top_weight"]}]})
+        first = self.succeed("run", config, "--out", "nf")
+        self.assertIn("warning: a number is not finite in 1 line of summary.csv, 3 lines of "
+                      "weights.csv, 1 line of outputs.csv", first.stderr)
+        header, lines = read_csv(self.folder / "nf" / "weights.csv")
+        self.assertEqual([dict(zip(header, line))["status"] for line in lines],
+                         ["score=inf logit=inf weight=nan slope=nan",
+                          "score=-inf logit=-inf weight=nan slope=nan",
+                          "weight=nan slope=nan", "ok", "ok", "ok"])
+        for again in (self.succeed("run", config, "--out", "nf"), self.succeed("show", "nf")):
+            self.assertEqual(again.stdout, first.stdout)
+        self.assertRegex(first.stdout, r"none +0 +inf +inf +nan +nan")
+        self.assertRegex(first.stdout, r"none +1 +-inf +-inf +nan +nan")
+        self.succeed("verify", "nf")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,18 @@ class Verify(CommandLineTest):
                      f"{lines - 3} lines against their exact values: all", "no mismatch"):
             self.assertIn(part, answer.stdout)
 
+    def test_every_file_of_the_run_must_be_in_the_manifest(self):
+        path = self.out / "manifest.json"
+        manifest = json.loads(path.read_text())
+        names = [entry["name"] for entry in manifest["files"]]
+        self.assertIn("contrasts.csv", names)
+        self.assertIn("weights.csv", names)
+        for name in names:
+            path.write_text(json.dumps(
+                {**manifest, "files": [entry for entry in manifest["files"]
+                                       if entry["name"] != name]}))
+            self.mismatch(f"{name} is not among the manifest's files")
+
     def test_a_run_without_exact_values_says_so(self):
         self.run_config({**CONFIG, "experiments": CONFIG["experiments"][-1:]}, "typed")
         answer = self.succeed("verify", "typed")

@@ -1,10 +1,15 @@
 #include "execution/checkpoint.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
+#include <iterator>
+#include <limits>
 #include <random>
+#include <sstream>
 
 #include "execution/executor.h"
 #include "io/sha256.h"
@@ -57,7 +62,7 @@ TEST(Checkpoint, ReadsBackBitForBit) {
   const Checkpoint read = parse_checkpoint(checkpoint_text(small_identity(), ledger), "it");
   EXPECT_EQ(read.identity, small_identity());
   EXPECT_EQ(read.shard, shard);
-  EXPECT_EQ(read.cells, cells_of(ledger));
+  EXPECT_EQ(read_cells(read, plan), cells_of(ledger));
 }
 
 TEST(Checkpoint, InterruptedAnywhereAndResumedEqualsTheWholeRun) {
@@ -69,14 +74,14 @@ TEST(Checkpoint, InterruptedAnywhereAndResumedEqualsTheWholeRun) {
   for (int repeat = 0; repeat < 25; ++repeat) {
     save_checkpoint(scratch.path(), small_identity(), Ledger(plan));
     for (int interruption = 0; interruption < 3; ++interruption) {
-      auto checkpoint = load_checkpoint(scratch.path());
+      const auto checkpoint = load_checkpoint(scratch.path());
       ASSERT_TRUE(checkpoint);
-      EXPECT_EQ(other_run_in(scratch.path(), *checkpoint, small_identity(), {}, plan), "");
-      Ledger part(plan, {}, std::move(checkpoint->cells));
+      EXPECT_EQ(other_run_in(scratch.path(), *checkpoint, small_identity(), {}), "");
+      Ledger part(plan, {}, read_cells(*checkpoint, plan));
       measure_until(static_cast<std::int64_t>(words() % 1200), plan, part);
       save_checkpoint(scratch.path(), small_identity(), part);
     }
-    Ledger resumed(plan, {}, load_checkpoint(scratch.path())->cells);
+    Ledger resumed(plan, {}, read_cells(*load_checkpoint(scratch.path()), plan));
     measure_rest(plan, resumed);
     EXPECT_EQ(cells_of(resumed), cells_of(whole));
   }
@@ -120,7 +125,7 @@ TEST(Checkpoint, AnotherRunIsRefusedByTheNameOfWhatChanged) {
   const Checkpoint checkpoint =
       parse_checkpoint(checkpoint_text(small_identity(), Ledger(plan)), "it");
   const auto refusal_of = [&](const RunIdentity& asked, Shard shard = {}) {
-    return other_run_in("folder", checkpoint, asked, shard, plan);
+    return other_run_in("folder", checkpoint, asked, shard);
   };
   EXPECT_EQ(refusal_of(small_identity()), "");
   EXPECT_EQ(refusal_of(changed("\"x\"", "\"another description\"")), "");
@@ -154,53 +159,127 @@ std::string beginning_of_line(const std::string& text, const std::string& keywor
   return text.substr(first, last - first);
 }
 
-TEST(Checkpoint, NumbersThatCannotBeAreRefusedWhateverTheHash) {
-  const Plan plan = small_plan(40);
-  Ledger ledger(plan);
-  measure_rest(plan, ledger);
-  const std::string text = checkpoint_text(small_identity(), ledger);
-  EXPECT_NO_THROW(parse_checkpoint(forged(text, "shard 1 1", "shard 1 2"), "it"));
-  for (const char* shard : {"shard 0 0", "shard 2 1", "shard -1 3", "shard 0 1"}) {
-    EXPECT_THROW(parse_checkpoint(forged(text, "shard 1 1", shard), "it"), DamagedCheckpoint);
-  }
-  const std::string node = beginning_of_line(text, "node", 3);
-  for (const char* other : {"node 63 0 2", "node -1 0 2", "node 0 -1 2", "node 61 9 2"}) {
-    EXPECT_THROW(parse_checkpoint(forged(text, node, other), "it"), DamagedCheckpoint) << other;
-  }
-  const std::size_t first_node = text.find("\nnode ") + 1;
-  const std::string whole_node = text.substr(first_node, text.find('\n', first_node) - first_node);
-  EXPECT_THROW(parse_checkpoint(forged(text, whole_node, "node 0 0 0"), "it"), DamagedCheckpoint);
-  const std::string counts = beginning_of_line(text, "counts", 4);
-  const std::string bin = beginning_of_line(text, "counts", 3);
-  EXPECT_THROW(parse_checkpoint(forged(text, counts, bin + " -1"), "it"), DamagedCheckpoint);
-  const std::size_t first_counts = text.find("\ncounts ") + 1;
-  const std::string line = text.substr(first_counts, text.find('\n', first_counts) - first_counts);
-  EXPECT_THROW(parse_checkpoint(forged(text, line, "counts 0 0"), "it"), DamagedCheckpoint);
+// The line that follows `keyword`, the first of its kind.
+std::string line_of(const std::string& text, const std::string& keyword) {
+  const std::size_t first = text.find("\n" + keyword + " ") + 1;
+  return text.substr(first, text.find('\n', first) - first);
 }
 
-TEST(Checkpoint, MomentsOfOtherMetricsAreRefused) {
-  const Plan plan = small_plan(40);
-  Ledger ledger(plan);
-  measure_rest(plan, ledger);
-  std::vector<CellLedger> cells = cells_of(ledger);
-  ASSERT_TRUE(fits_plan(cells, plan));
-  FoldTree shortened;
-  for (auto [node, moments] : cells[0].tree.pending()) {
-    moments.pop_back();
-    shortened.add(node, std::move(moments));
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string in_bits(double number) {
+  return fmt::format("{:x}", std::bit_cast<std::uint64_t>(number));
+}
+
+// A whole run of a small plan, as text.
+class ForgedCheckpoint : public testing::Test {
+ protected:
+  ForgedCheckpoint() {
+    measure_rest(plan_, ledger_);
+    text_ = checkpoint_text(small_identity(), ledger_);
   }
-  cells[0].tree = shortened;
-  EXPECT_FALSE(fits_plan(cells, plan));
+
+  void read(const std::string& text) const { read_cells(parse_checkpoint(text, "it"), plan_); }
+
+  // Whether it is refused with word number `place` of the first line `keyword` replaced.
+  bool refuses(const std::string& keyword, std::size_t place, const std::string& word) const {
+    const std::string line = line_of(text_, keyword);
+    std::vector<std::string> words = words_of(line);
+    words.at(place) = word;
+    try {
+      read(forged(text_, line, fmt::format("{}", fmt::join(words, " "))));
+      return false;
+    } catch (const DamagedCheckpoint&) {
+      return true;
+    }
+  }
+
+  const Plan plan_ = small_plan(40);
+  Ledger ledger_{plan_};
+  std::string text_;
+};
+
+TEST_F(ForgedCheckpoint, NumbersThatCannotBeAreRefusedWhateverTheHash) {
+  EXPECT_NO_THROW(read(forged(text_, "shard 1 1", "shard 1 2")));
+  for (const char* shard : {"shard 0 0", "shard 2 1", "shard -1 3", "shard 0 1"}) {
+    EXPECT_THROW(read(forged(text_, "shard 1 1", shard)), DamagedCheckpoint);
+  }
+  const std::string node = beginning_of_line(text_, "node", 3);
+  for (const char* other : {"node 63 0 2", "node -1 0 2", "node 0 -1 2", "node 61 9 2"}) {
+    EXPECT_THROW(read(forged(text_, node, other)), DamagedCheckpoint) << other;
+  }
+  EXPECT_THROW(read(forged(text_, line_of(text_, "node"), "node 0 0 0")), DamagedCheckpoint);
+  const std::string counts = beginning_of_line(text_, "counts", 4);
+  const std::string bin = beginning_of_line(text_, "counts", 3);
+  EXPECT_THROW(read(forged(text_, counts, bin + " -1")), DamagedCheckpoint);
+  EXPECT_THROW(read(forged(text_, line_of(text_, "counts"), "counts 0 0")), DamagedCheckpoint);
+}
+
+// The groups of the first cell: 5 blocks in two nodes; logit_sd, top_weight and slope under two
+// scalings; two histograms.
+TEST_F(ForgedCheckpoint, GroupsOfAnotherExperimentAreRefused) {
+  EXPECT_EQ(line_of(text_, "cell"), "cell 2 4 4");
+  EXPECT_FALSE(refuses("cell", 1, "2"));
+  for (const char* other : {"0", "1", "3", "4294967296"}) {
+    for (std::size_t place = 1; place <= 3; ++place) {
+      EXPECT_TRUE(refuses("cell", place, other)) << place << ": " << other;
+    }
+    EXPECT_TRUE(refuses("node", 3, other));
+    EXPECT_TRUE(refuses("node", 4, other));
+    EXPECT_TRUE(refuses("cells", 1, other));
+  }
+  for (const char* blocks : {"done 0 5 5 6", "done 0 3 2 5", "done 3 5 0 3", "done 0 4"}) {
+    EXPECT_THROW(read(forged(text_, line_of(text_, "done"), blocks)), DamagedCheckpoint) << blocks;
+  }
+}
+
+// Words of a line of counts: the extremes of the top weight.
+TEST_F(ForgedCheckpoint, ExtremesThatAreNotWhereTheCountsAreAreRefused) {
+  const std::vector<std::string> words = words_of(line_of(text_, "counts"));
+  for (const std::size_t place : {std::size_t{1}, std::size_t{2}}) {
+    EXPECT_FALSE(refuses("counts", place, words[place]));
+    for (const double other :
+         {0.0, -1.0, 1.5, 1e300, 0.24, 0.99999, std::numeric_limits<double>::infinity(),
+          -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+      EXPECT_TRUE(refuses("counts", place, in_bits(other))) << place << ": " << other;
+    }
+  }
+}
+
+// Words of the first node: NODE LEVEL INDEX GROUPS, then for the logits 2 powers: DIMENSION COUNT,
+// 2 means, 3 sums; then for the top weight: DIMENSION COUNT, mean, sum.
+TEST_F(ForgedCheckpoint, SumsThatSuchNumbersCannotHaveAreRefused) {
+  const std::vector<std::string> words = words_of(line_of(text_, "node"));
+  ASSERT_EQ(words[4], "2");
+  ASSERT_EQ(words[11], "1");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double other : {nan, std::numeric_limits<double>::infinity()}) {
+    for (const std::size_t place : {6, 13, 14}) {
+      EXPECT_FALSE(refuses("node", place, words[place]));
+      EXPECT_TRUE(refuses("node", place, in_bits(other))) << place << ": " << other;
+    }
+  }
+  for (const double mean : {-0.1, 0.0, 1.1}) EXPECT_TRUE(refuses("node", 13, in_bits(mean)));
+  for (const double squares : {-1e-9, 1e3}) EXPECT_TRUE(refuses("node", 14, in_bits(squares)));
+  for (const std::size_t place : {8, 10}) EXPECT_TRUE(refuses("node", place, in_bits(-1e-9)));
 }
 
 TEST(Checkpoint, CellsOfAnotherPlanAreRefused) {
-  Ledger ledger(small_plan(1237));
-  const Checkpoint checkpoint = parse_checkpoint(checkpoint_text(small_identity(), ledger), "it");
-  EXPECT_TRUE(fits_plan(checkpoint.cells, small_plan(1237)));
-  measure_rest(small_plan(1237), ledger);
-  EXPECT_TRUE(fits_plan(cells_of(ledger), small_plan(1237)));
-  EXPECT_FALSE(fits_plan(cells_of(ledger), small_plan(1200)));
-  EXPECT_FALSE(fits_plan({}, small_plan(1237)));
+  const Plan plan = small_plan(1237);
+  Ledger ledger(plan);
+  const auto reading_by = [&](const Plan& other) {
+    return [&] {
+      read_cells(parse_checkpoint(checkpoint_text(small_identity(), ledger), "it"), other);
+    };
+  };
+  EXPECT_NO_THROW(reading_by(plan)());
+  measure_rest(plan, ledger);
+  EXPECT_NO_THROW(reading_by(plan)());
+  EXPECT_THROW(reading_by(small_plan(1200))(), DamagedCheckpoint);
+  EXPECT_THROW(reading_by({})(), DamagedCheckpoint);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(ParseCsv, ReadsWhatToCsvWrites) {
   const Table table = {{"plain", "odd, \"name\""},
                        {{std::string("a,b\n\"c\""), std::string("\r\n")}}};
   const CsvFile file = parse_csv(to_csv(table), "x.csv");
-  EXPECT_EQ(file.columns, table.columns);
+  EXPECT_THAT(file.columns, ElementsAre("plain", "odd, \"name\""));
   ASSERT_EQ(file.records.size(), 1u);
   EXPECT_THAT(file.records[0].fields, ElementsAre("a,b\n\"c\"", "\r\n"));
 }

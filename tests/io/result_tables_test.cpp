@@ -1,14 +1,16 @@
 #include "io/result_tables.h"
+#include "io/result_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "io/csv_reader.h"
+#include "io/result_files.h"
 #include "support/scratch_folder.h"
 
 namespace attnscale {
@@ -81,11 +83,14 @@ TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
 TEST(SummaryTable, ReadsBackExactly) {
   const ScratchFolder folder;
   ResultRow sparse;
+  sparse.key.run = "by_hand";
+  sparse.key.experiment = "typed";
+  sparse.key.scaling = "none";
   sparse.metric = "slope";
   sparse.status = "nonfinite";
   const std::vector<ResultRow> rows = {full_row(), sparse};
   put(folder / "summary.csv", to_csv(table_of<ResultRow>(rows)));
-  EXPECT_EQ(read_summary(folder / "summary.csv"), rows);
+  EXPECT_EQ(read_rows<ResultRow>(folder / "summary.csv"), rows);
 }
 
 TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
@@ -96,7 +101,7 @@ TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
   const auto damaged = [&](const std::string& old_text, const std::string& new_text) {
     std::string text = good;
     put(path, text.replace(text.find(old_text), old_text.size(), new_text));
-    return error_of([&] { read_summary(path); });
+    return error_of([&] { read_rows<ResultRow>(path); });
   };
   EXPECT_EQ(damaged(",10000,", ",1e4,"),
             path.string() + ":2: column queries: found \"1e4\"; expected a whole number");
@@ -184,15 +189,68 @@ TEST(GivenTables, HaveTheColumnsOthersRelyOnAndReadBackExactly) {
   const std::string weights = to_csv(table_of<WeightRow>({&weight, 1}));
   const std::string outputs = to_csv(table_of<OutputRow>({&output, 1}));
   EXPECT_EQ(weights,
-            "experiment,head,query,scaling,key,score,logit,weight,slope\n"
-            "lesson,0,1,none,2,16,8,0.75,0.1875\n");
-  EXPECT_EQ(outputs, "experiment,head,query,scaling,component,output\nlesson,0,1,none,3,-0.5\n");
+            "experiment,head,query,scaling,key,score,logit,weight,slope,status\n"
+            "lesson,0,1,none,2,16,8,0.75,0.1875,ok\n");
+  EXPECT_EQ(outputs,
+            "experiment,head,query,scaling,component,output,status\n"
+            "lesson,0,1,none,3,-0.5,ok\n");
   put(folder / "weights.csv", weights);
   put(folder / "outputs.csv", outputs);
   put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
   const Results read = read_results(folder.path());
   EXPECT_EQ(to_csv(table_of<WeightRow>(read.weights)), weights);
   EXPECT_EQ(to_csv(table_of<OutputRow>(read.outputs)), outputs);
+}
+
+TEST(GivenTables, ReadBackNumbersThatAreNotFinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const ScratchFolder folder;
+  const std::vector<WeightRow> rows = {{"e", 0, 0, "none", 0, kInfinity, -kInfinity, kNan, kNan},
+                                       {"e", 0, 0, "none", 1, 1, 1, kNan, kNan},
+                                       {"e", 0, 0, "none", 2, kNan, 1, 0.5, kInfinity}};
+  const std::string text = to_csv(table_of<WeightRow>(rows));
+  EXPECT_EQ(text,
+            "experiment,head,query,scaling,key,score,logit,weight,slope,status\n"
+            "e,0,0,none,0,,,,,score=inf logit=-inf weight=nan slope=nan\n"
+            "e,0,0,none,1,1,1,,,weight=nan slope=nan\n"
+            "e,0,0,none,2,,1,0.5,,score=nan slope=inf\n");
+  put(folder / "weights.csv", text);
+  const auto read = read_rows<WeightRow>(folder / "weights.csv");
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[0].score, kInfinity);
+  EXPECT_EQ(read[0].logit, -kInfinity);
+  EXPECT_TRUE(std::isnan(read[0].weight) && std::isnan(read[1].slope) && std::isnan(read[2].score));
+  EXPECT_EQ(read[2].weight, 0.5);
+  EXPECT_EQ(read[2].slope, kInfinity);
+  EXPECT_EQ(to_csv(table_of<WeightRow>(read)), text);
+}
+
+TEST(GivenTables, RefuseAStatusThatDoesNotFitTheirEmptyCells) {
+  const ScratchFolder folder;
+  const auto damage_of = [&](const std::string& cells) {
+    put(folder / "outputs.csv",
+        "experiment,head,query,scaling,component,output,status\ne,0,0,none,0," + cells + "\n");
+    return error_of([&] { read_rows<OutputRow>(folder / "outputs.csv"); });
+  };
+  EXPECT_EQ(damage_of(",output=inf"), "no error");
+  for (const char* cells : {",ok", ",", ",output=1", ",logit=inf", ",output=inf more", "1,",
+                            "1,bad", "1,output=inf", "inf,ok"}) {
+    EXPECT_THAT(damage_of(cells), testing::HasSubstr("outputs.csv:2: column ")) << cells;
+  }
+}
+
+TEST(ResultTables, AreNeverWrittenSoThatTheyCannotBeRead) {
+  ResultRow row = full_row();
+  row.key.entries = "";  // as of given numbers
+  EXPECT_NO_THROW(to_csv(table_of<ResultRow>({&row, 1})));
+  row.status = "";
+  EXPECT_THROW(to_csv(table_of<ResultRow>({&row, 1})), std::logic_error);
+  EXPECT_THROW(to_json(table_of<ResultRow>({&row, 1})), std::logic_error);
+  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, "ok"};
+  EXPECT_NO_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})));
+  crossing.level = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})), std::logic_error);
 }
 
 TEST(BaselinesTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 namespace attnscale {
@@ -67,6 +68,16 @@ TEST(ToCsv, LeavesWhatIsNotFiniteEmpty) {
                        {{std::numeric_limits<double>::infinity(),
                          std::numeric_limits<double>::quiet_NaN(), std::monostate{}}}};
   EXPECT_EQ(to_csv(table), "x,y,z\n,,\n");
+}
+
+TEST(ToCsv, RefusesAnEmptyCellInAColumnThatHasNone) {
+  const Table table = {{"x", {"y", Empty::kNever}}, {{std::monostate{}, 1.0}}};
+  EXPECT_EQ(to_csv(table), "x,y\n,1\n");
+  EXPECT_EQ(to_json(table), "[\n{\"x\":null,\"y\":1}\n]\n");
+  for (const Value& nothing : {Value(), Value(std::numeric_limits<double>::quiet_NaN())}) {
+    EXPECT_THROW(to_csv({table.columns, {{1.0, nothing}}}), std::logic_error);
+    EXPECT_THROW(to_json({table.columns, {{1.0, nothing}}}), std::logic_error);
+  }
 }
 
 TEST(ToCsv, WritesTheHeaderOfAnEmptyTable) {
