@@ -14,7 +14,8 @@ go to sbatch, for the shares and the merge:
   scripts/slurm_array.sh configs/sweep.json 20 --time=4:00:00 --cpus-per-task=8
 
 A share that is out of time saves what it has; submitting again goes on from
-there, and finished shares end at once. Where a precision target was not reached
+there, and finished shares end at once. To stop one sooner, and save:
+scancel --batch --signal=USR1 JOB_SHARE. Where a precision target was not reached
 (exit code 3), a share counts as done. ATTNSCALE names the program, if it is not
 build/attnscale.
 

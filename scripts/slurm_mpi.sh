@@ -12,11 +12,13 @@ tasks. Options go to sbatch:
   scripts/slurm_mpi.sh configs/sweep.json --nodes=4 --ntasks-per-node=1 --cpus-per-task=32
 
 A job that is out of time saves what it has; submitting again goes on from there,
-as does build/attnscale run on one machine. ATTNSCALE_MPI names the program, if
-it is not build/attnscale-mpi.
+as does build/attnscale run on one machine. To stop it sooner, and save:
+scancel --signal=USR1 JOB. ATTNSCALE_MPI names the program, if it is not
+build/attnscale-mpi.
 
 What the job does can be done by hand: scripts/slurm_mpi.sh --job CONFIG [RUN_OPTION...]
-LAUNCH is the command that starts the ranks (default: srun).
+LAUNCH is the command that starts the ranks (default: srun, with --mpi=pmix where
+the cluster's own default is none).
 END
 }
 
@@ -25,11 +27,27 @@ fail() {
   exit 1
 }
 
+# The command that starts the ranks. A cluster whose default is none starts processes that do not
+# know of each other, and each ends in MPI_Init.
+launcher() {
+  if [[ ${LAUNCH-} ]]; then
+    echo "$LAUNCH"
+  elif [[ ${SLURM_MPI_TYPE-} || ! $(scontrol show config 2> /dev/null) =~ MpiDefault\ *=\ *none ]]; then
+    echo srun
+  elif srun --mpi=list 2>&1 | grep -w pmix > /dev/null; then
+    echo srun --mpi=pmix
+  else
+    fail 'the srun of this cluster has no --mpi=pmix, which Open MPI needs (srun --mpi=list says what
+it has). Set LAUNCH to what starts MPI programs here, such as LAUNCH=mpirun, and submit again'
+  fi
+}
+
 # srun passes the SIGUSR1 that Slurm sends its steps, a minute before the end, on to every rank.
 run_job() {
   (($#)) || wrong_usage '--job needs a config'
   local launch options=("${@:2}") code=0
-  read -ra launch <<< "${LAUNCH:-srun}"
+  launch=$(launcher)
+  read -ra launch <<< "$launch"
   if [[ -n ${SLURM_CPUS_PER_TASK-} ]]; then
     options+=(--threads "$SLURM_CPUS_PER_TASK")
     export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK  # srun no longer takes it from the job

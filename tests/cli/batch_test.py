@@ -322,6 +322,25 @@ class Batch(unittest.TestCase):
         self.assertEqual((answer.returncode, answer.stdout), (1, ""))
         self.assertTrue(answer.stderr.startswith("slurm_mpi.sh: sbatch is missing"))
 
+    def test_ranks_are_started_by_pmix_where_the_cluster_has_no_default(self):
+        def job(default, plugins, **others):
+            self.stand_in("scontrol", f"echo 'MpiDefault              = {default}'")
+            environment = self.stand_in("srun", f"echo '{plugins}' \"$@\"")
+            self.stand_in("program", "echo program")
+            return call("slurm_mpi.sh", "--job", "c.json", ATTNSCALE_MPI="program",
+                        **environment | others)
+        run = " program run c.json --quiet\n"
+        plugins = "MPI plugin types are... pmix none pmi2"
+        for default, others, command in (
+                ("none", {}, f"{plugins} --mpi=pmix{run}"), ("pmix", {}, f"{plugins}{run}"),
+                ("none", {"SLURM_MPI_TYPE": "pmix_v4"}, f"{plugins}{run}"),
+                ("none", {"LAUNCH": "srun --mpi=pmi2"}, f"{plugins} --mpi=pmi2{run}")):
+            answer = job(default, plugins, **others)
+            self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, command, ""))
+        answer = job("none", "MPI plugin types are... none pmi2")
+        self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+        self.assertIn("has no --mpi=pmix, which Open MPI needs", answer.stderr)
+
     def test_what_it_submits_are_the_shares_and_a_merge_that_waits_for_them(self):
         calls = self.folder / "calls"
         environment = self.stand_in("sbatch", 'printf "%q " "$@" >> "$CALLS"; echo >> "$CALLS"\n'
