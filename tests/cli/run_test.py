@@ -48,7 +48,8 @@ class FilesTest(CommandLineTest):
         self.assertEqual(read_csv(run / "histogram.csv")[0],
                          KEY_COLUMNS + ["metric", "bin_low", "bin_high", "count", "density"])
         self.assertEqual(read_csv(run / "weights.csv")[0],
-                         "experiment head query scaling key score logit weight slope status".split())
+                         "experiment head query scaling key score logit weight slope "
+                         "status".split())
         self.assertEqual(read_csv(run / "outputs.csv")[0],
                          "experiment head query scaling component output status".split())
         columns, lines = read_csv(run / "summary.csv")

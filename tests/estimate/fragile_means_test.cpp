@@ -60,7 +60,7 @@ std::vector<std::string> warnings_of(std::int64_t d, std::int64_t queries) {
 TEST(FragileMeans, AreWarnedOf) {
   EXPECT_THAT(warnings_of(65536, 1000),
               ElementsAre(AllOf(HasSubstr("drawn: a handful of queries carry one mean of slope"),
-                                HasSubstr("of 1000 at d = 65536, keys 8, scaling none"))));
+                                HasSubstr("of 1000 at normal, d = 65536, keys 8, scaling none"))));
 }
 
 TEST(FragileMeans, AreNoneInTheLessonsExercise) {
