@@ -62,7 +62,8 @@ void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
 
 bool can_draw(const SamplerRow& sampler, const Entries& entries, NormRequest norms) {
   if (!sampler.can_draw(entries)) return false;
-  return norms == NormRequest::kNone || sampler.can_give_norms(entries);
+  if (norms == NormRequest::kNone) return true;
+  return sampler.can_give_norms(entries) && (norms != NormRequest::kSums || sampler.draws_entries);
 }
 
 // The names of the samplers that can draw these entries, and their norms if they are asked for.
@@ -84,19 +85,32 @@ void check_sampler(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
-// What the scalings and metrics ask of the sampler beside scores.
-void check_norms(const JsonValue& value, const Experiment& experiment) {
-  const auto normalised = std::ranges::find_if(
-      experiment.scalings, [](const Scaling& scaling) { return has_norm(scaling.logit); });
-  if (normalised == experiment.scalings.end()) return;
+// What a scaling asks of the sampler beside scores.
+void check_norms(const JsonValue& value, const Experiment& experiment, const Scaling& scaling) {
+  const NormRequest norms = norms_for(scaling);
   for (const Entries& entries : experiment.entries) {
-    if (can_draw(*experiment.sampler, entries, NormRequest::kSquaredNorms)) continue;
-    refuse(
-        said_or_whole(value, "scalings"),
-        fmt::format("the scaling {} needs norms, and the sampler {} cannot give those of {}; "
-                    "samplers that can: {}",
-                    quote(normalised->name), quote(experiment.sampler->name),
-                    describe_entries(entries), able_samplers(entries, NormRequest::kSquaredNorms)));
+    if (can_draw(*experiment.sampler, entries, norms)) continue;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} needs norms, and the sampler {} cannot give those of {}; "
+                       "samplers that can: {}",
+                       quote(scaling.name), quote(experiment.sampler->name),
+                       describe_entries(entries), able_samplers(entries, norms)));
+  }
+  for (const std::int64_t d : experiment.d) {
+    const WiderVectors wider = vectors_of(scaling, d);
+    if (wider.query == d && wider.key == d) continue;
+    if (wider.query < d || wider.key < d) {
+      refuse(said_or_whole(value, "scalings"),
+             fmt::format("the scaling {} takes norms of a wider projection, which has an integer "
+                         "from d to {} numbers; at d = {} this has not: {}",
+                         quote(scaling.name), kWidestVector, d, formula(scaling)));
+    }
+    const auto entries = std::ranges::find_if_not(experiment.entries, can_widen);
+    if (entries == experiment.entries.end()) continue;
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the scaling {} takes norms of more than the head, which are drawn for "
+                       "normal entries of mean 0 without alignment only, not for {}",
+                       quote(scaling.name), describe_entries(*entries)));
   }
 }
 
@@ -104,13 +118,6 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
 void check_formulas(const JsonValue& value, const Experiment& experiment) {
   const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
     const FormulaProgram program(scaling.logit, {d, keys, keys - 1});
-    if (program.norm() == VectorNorm::kLayer || program.query_width() != d ||
-        program.key_width() != d) {
-      refuse(said_or_whole(value, "scalings"),
-             fmt::format("the scaling {} has a norm that needs more than the squared norms of "
-                         "queries and keys: {}; write rms(q).rms(k) or cos(q, k)",
-                         quote(scaling.name), formula(scaling)));
-    }
     if (program.is_finite()) return;
     refuse(said_or_whole(value, "scalings"),
            fmt::format("the scaling {} has a number that is not finite at d = {} and keys = {}: {}",
@@ -219,7 +226,7 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   check_formulas(value, experiment);
   if (experiment.given) return;
   check_sampler(value, experiment);
-  check_norms(value, experiment);
+  for (const Scaling& scaling : experiment.scalings) check_norms(value, experiment, scaling);
   check_held_keys(value, experiment);
   check_aligned_keys(value, experiment);
   check_samples(value, experiment);

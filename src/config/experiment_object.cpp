@@ -63,6 +63,9 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
           [](const WeightRule& rule) { return rule.normaliser.kind != NormaliserKind::kSoftmax; });
     case MetricNeeds::kPrecision:
       return any_rule([](const WeightRule& rule) { return rule.precision != Precision::kFloat64; });
+    case MetricNeeds::kPlaces:
+      return std::ranges::any_of(
+          experiment.scalings, [](const Scaling& scaling) { return mentions(scaling.logit, "j"); });
     case MetricNeeds::kNothing:
       break;
   }

@@ -269,9 +269,24 @@ void expect_d(const JsonValue& value, const Experiment& experiment) {
 }
 
 void check_norms(const JsonValue& value, const Experiment& experiment) {
-  if (experiment.given->scores.empty()) return;
+  const Given& given = *experiment.given;
   for (const Scaling& scaling : experiment.scalings) {
-    if (!has_norm(scaling.logit)) continue;
+    const std::int64_t d = size_of(given).value_or(1);
+    const WiderVectors wider = vectors_of(scaling, d);
+    if (wider.query != d || wider.key != d) {
+      refuse(said_or_whole(value, "scalings"),
+             fmt::format("the scaling {} takes norms of more than the given {} numbers of a head; "
+                         "write rms(q).rms(k)",
+                         quote(scaling.name), d));
+    }
+    if (given.baseline && norms_for(scaling) == NormRequest::kSums &&
+        !baseline_sampler().draws_entries) {
+      refuse(said_or_whole(value, "scalings"),
+             fmt::format("the scaling {} takes means of entries, of which a baseline draws none; "
+                         "write \"baseline\": false",
+                         quote(scaling.name)));
+    }
+    if (given.scores.empty() || !has_norm(scaling.logit)) continue;
     refuse(said_or_whole(value, "scalings"),
            fmt::format(
                "the scaling {} normalises queries and keys, which scores alone do not show; write "

@@ -56,6 +56,18 @@ void align_squared_key_norms(const Entries& law, const TileBuffer& tile) {
   }
 }
 
+void align_key_sums(const Entries& law, const TileBuffer& tile) {
+  const double kept = kept_share(law.alignment);
+  const double of_query = law.alignment * (law.keys.sd / law.queries.sd);
+  const std::int64_t aligned = aligned_among(law, tile);
+  for (std::int64_t key = 0; key < aligned; ++key) {
+    double* const sums = tile.key_sums.data() + key * tile.stride;
+    for (std::size_t query = 0; query < tile.query_sums.size(); ++query) {
+      sums[query] = kept * sums[query] + of_query * tile.query_sums[query];
+    }
+  }
+}
+
 void align_scores(const Entries& law, std::span<const double> shifts, const TileBuffer& tile) {
   const double kept = kept_share(law.alignment);
   const std::int64_t aligned = aligned_among(law, tile);

@@ -25,6 +25,9 @@ double alignment_shift(const Entries& law, double squared_query_norm);
 /// rounding at most. Precondition: entries of mean 0.
 void align_squared_key_norms(const Entries& law, const TileBuffer& tile);
 
+/// The same of the sums of their entries.
+void align_key_sums(const Entries& law, const TileBuffer& tile);
+
 /// (q.k / |q|)^2, the square of the key's part along the query; 0 for a query of zeros. The score
 /// is not squared: for small entries the square would be 0.
 inline double squared_part_along(double score, double squared_query_norm) {

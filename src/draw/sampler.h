@@ -26,7 +26,7 @@ struct SamplerRow {
   void (*draw_block)(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                      const TileSink& sink);
   /// Whether the sampler returns squared norms on request for entries that it can draw. If not, a
-  /// draw must not ask for them.
+  /// draw must not ask for them. Sums need a sampler that draws entries.
   bool (*can_give_norms)(const Entries& entries) = [](const Entries&) { return false; };
 };
 

@@ -1,5 +1,6 @@
 #include "draw/draw_block.h"
 
+#include <numeric>
 #include <vector>
 
 namespace attnscale {
@@ -31,6 +32,10 @@ double dot(std::span<const double> query, std::span<const double> key) {
   return score;
 }
 
+double sum(std::span<const double> vector) {
+  return std::accumulate(vector.begin(), vector.end(), 0.0);
+}
+
 // Entries of a tile, unless one score takes more; some 30 ms, as a stop is asked for between tiles.
 constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 21;
 
@@ -44,7 +49,8 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   std::vector<double> key(query.size());
   const Entries& entries = draw.entries;
   const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
-  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  const bool gives_norms = draw.norms != NormRequest::kNone;
+  const bool gives_sums = draw.norms == NormRequest::kSums;
   // More than one query in a tile only where it holds all their keys: the order of the draws is
   // query by query whatever the tile.
   const TileShape shape = tile_shape(draw.keys, 1, kEntriesAtOnce / draw.d);
@@ -54,7 +60,9 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
         draw_standardised(entries.queries, words, standardised_query);
         query = standardised_query;
         stretch(entries.queries, query);
-        if (gives_norms) tile.squared_query_norms[static_cast<std::size_t>(q)] = dot(query, query);
+        const auto place = static_cast<std::size_t>(q);
+        if (gives_norms) tile.squared_query_norms[place] = dot(query, query);
+        if (gives_sums) tile.query_sums[place] = sum(query);
       }
       for (std::int64_t k = 0; k < tile.keys; ++k) {
         draw_standardised(entries.keys, words, key);
@@ -63,6 +71,7 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
         const auto place = static_cast<std::size_t>(k * tile.stride + q);
         tile.scores[place] = dot(query, key);
         if (gives_norms) tile.squared_key_norms[place] = dot(key, key);
+        if (gives_sums) tile.key_sums[place] = sum(key);
       }
     }
   });

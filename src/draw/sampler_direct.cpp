@@ -52,7 +52,7 @@ void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64
                        const TileSink& sink) {
   const StreamKey words = stream_key(address, StreamPurpose::kScores);
   const bool aligns = draw.entries.alignment != 0;
-  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  const bool gives_norms = draw.norms != NormRequest::kNone;
   std::vector<double> score_sds;  // of each query, as the shifts are
   std::vector<double> shifts;
   for_each_tile(draw, queries, tile_shape(draw.keys, kLanes), sink, [&](const TileBuffer& tile) {

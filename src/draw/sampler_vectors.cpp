@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "draw/alignment.h"
@@ -78,7 +79,7 @@ class QueryGroup {
     } else {
       draw_entries_one_by_one(law);
     }
-    if (!tile.squared_query_norms.empty()) sum_squared_norms(tile.squared_query_norms);
+    if (!tile.squared_query_norms.empty()) sum_queries(tile);
     if (draw_.entries.alignment == 0) return;
     shifts_.resize(static_cast<std::size_t>(stride_));
     for (std::int64_t query = 0; query < stride_; ++query) {
@@ -94,11 +95,13 @@ class QueryGroup {
       score_normal_keys(words_, first_query_, tile.first_key, tile.keys, {law.mean, law.sd},
                         {draw_.d, entries_, stride_, tile.scores.data(), tile.stride,
                          tile.squared_key_norms.data()});
+      if (!tile.key_sums.empty()) sum_normal_keys(tile);
     } else {
       score_keys_one_by_one(tile);
     }
     if (draw_.entries.alignment == 0) return;
     if (!tile.squared_key_norms.empty()) align_squared_key_norms(draw_.entries, tile);
+    if (!tile.key_sums.empty()) align_key_sums(draw_.entries, tile);
     align_scores(draw_.entries, shifts_, tile);
   }
 
@@ -114,46 +117,69 @@ class QueryGroup {
     }
   }
 
-  void sum_squared_norms(std::span<double> squared_norms) const {
+  void sum_queries(const TileBuffer& tile) const {
     for (std::int64_t query = 0; query < stride_; ++query) {
       CompensatedSum squares;
+      CompensatedSum entries;
       for_each_part([&](std::size_t first, std::size_t size) {
+        double square = 0;
         double sum = 0;
         for (std::size_t i = 0; i < size; ++i) {
           const double entry = entries_[place(first + i, query)];
-          sum += entry * entry;
+          square += entry * entry;
+          sum += entry;
         }
-        squares.add(sum);
+        squares.add(square);
+        entries.add(sum);
       });
-      squared_norms[static_cast<std::size_t>(query)] = squares.total + squares.error;
+      const auto here = static_cast<std::size_t>(query);
+      tile.squared_query_norms[here] = squares.total + squares.error;
+      if (!tile.query_sums.empty()) tile.query_sums[here] = entries.total + entries.error;
     }
+  }
+
+  // The keys' products with a vector of ones, for which they are drawn again.
+  void sum_normal_keys(const TileBuffer& tile) const {
+    std::vector<double> ones(entries_.size(), 0.0);
+    std::fill_n(ones.begin(), draw_.d * stride_, 1.0);
+    const Law& law = draw_.entries.keys;
+    score_normal_keys(words_, first_query_, tile.first_key, tile.keys, {law.mean, law.sd},
+                      {draw_.d, ones, stride_, tile.key_sums.data(), tile.stride});
   }
 
   void score_keys_one_by_one(const TileBuffer& tile) const {
     for (std::int64_t query = 0; query < stride_; ++query) {
       for (std::int64_t key = 0; key < tile.keys; ++key) {
         const auto here = static_cast<std::size_t>(key * tile.stride + query);
-        double* const norm =
-            tile.squared_key_norms.empty() ? nullptr : &tile.squared_key_norms[here];
-        tile.scores[here] = score_of(query, tile.first_key + key, norm);
+        const KeySums sums = sums_of(query, tile.first_key + key);
+        tile.scores[here] = sums.score.total + sums.score.error;
+        if (tile.squared_key_norms.empty()) continue;
+        tile.squared_key_norms[here] = sums.squares.total + sums.squares.error;
+        if (!tile.key_sums.empty()) tile.key_sums[here] = sums.entries.total + sums.entries.error;
       }
     }
   }
 
-  // The key's squared norm goes to `squared_norm` unless that is nullptr.
-  double score_of(std::int64_t query, std::int64_t key, double* squared_norm) const {
-    VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
+  // What is asked of a key: its product with the query, with itself and with a vector of ones.
+  struct KeySums {
     CompensatedSum score;
     CompensatedSum squares;
+    CompensatedSum entries;
+  };
+
+  KeySums sums_of(std::int64_t query, std::int64_t key) const {
+    VectorOfLaw vector(draw_.entries.keys, address_, first_query_ + query, 1 + key);
+    KeySums sums;
     for_each_part([&](std::size_t first, std::size_t size) {
       const std::span<const double> part = vector.next_part(size);
       double sum = 0;
       for (std::size_t i = 0; i < size; ++i) sum += entries_[place(first + i, query)] * part[i];
-      score.add(sum);
-      if (squared_norm != nullptr) squares.add(sum_of_squares(part));
+      sums.score.add(sum);
+      if (draw_.norms == NormRequest::kNone) return;
+      sums.squares.add(sum_of_squares(part));
+      sums.entries.add(std::accumulate(part.begin(), part.end(), 0.0));
     });
-    if (squared_norm != nullptr) *squared_norm = squares.total + squares.error;
-    return score.total + score.error;
+    return sums;
   }
 
   template <typename Work>

@@ -13,11 +13,14 @@ TileShape tile_shape(std::int64_t keys, std::int64_t lanes, std::int64_t most_sc
 
 void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shape,
                    const TileSink& sink, const TileFill& fill) {
-  const bool gives_norms = draw.norms == NormRequest::kSquaredNorms;
+  const bool gives_norms = draw.norms != NormRequest::kNone;
+  const bool gives_sums = draw.norms == NormRequest::kSums;
   const auto most_lanes = static_cast<std::size_t>(padded(std::min(shape.queries, queries)));
   std::vector<double> scores(most_lanes * static_cast<std::size_t>(shape.keys));
   std::vector<double> squared_query_norms(gives_norms ? most_lanes : 0);
   std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
+  std::vector<double> query_sums(gives_sums ? most_lanes : 0);
+  std::vector<double> key_sums(gives_sums ? scores.size() : 0);
   for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
     const std::int64_t group = std::min(shape.queries, queries - first_query);
     const auto lanes = static_cast<std::size_t>(padded(group));
@@ -29,9 +32,14 @@ void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shap
         tile.squared_query_norms = std::span(squared_query_norms).first(lanes);
         tile.squared_key_norms = std::span(squared_key_norms).first(size);
       }
+      if (gives_sums) {
+        tile.query_sums = std::span(query_sums).first(lanes);
+        tile.key_sums = std::span(key_sums).first(size);
+      }
       fill(tile);
-      const bool goes_on = sink({first_query, group, first_key, keys, tile.scores,
-                                 tile.squared_query_norms, tile.squared_key_norms});
+      const bool goes_on =
+          sink({first_query, group, first_key, keys, tile.scores, tile.squared_query_norms,
+                tile.squared_key_norms, tile.query_sums, tile.key_sums});
       if (!goes_on) return;
     }
   }

@@ -11,9 +11,9 @@
 
 namespace attnscale {
 
-/// What a sampler returns in addition to the scores: nothing, or |q|^2 of every query and |k|^2 of
-/// every key.
-enum class NormRequest { kNone, kSquaredNorms };
+/// What a sampler returns in addition to the scores: nothing, |q|^2 of every query and |k|^2 of
+/// every key, or these and the sums of their entries.
+enum class NormRequest { kNone, kSquaredNorms, kSums };
 
 /// What is drawn in one cell: `keys` keys of `d` entries for every query. The request for norms is
 /// no part of what is drawn: it moves no score by a bit and has no place in a cell's identity.
@@ -25,7 +25,7 @@ struct Draw {
 };
 
 /// Scores of some queries of a block against some of their keys: scores[key * stride + query].
-/// Norms are empty unless they were asked for.
+/// Norms and sums are empty unless they were asked for.
 template <typename Number>
 struct TileOf {
   std::int64_t first_query;  ///< within the block
@@ -35,6 +35,8 @@ struct TileOf {
   std::span<Number> scores;
   std::span<Number> squared_query_norms = {};  ///< |q|^2 of each query: `stride` numbers
   std::span<Number> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
+  std::span<Number> query_sums = {};           ///< of all entries of each query
+  std::span<Number> key_sums = {};
 
   std::int64_t stride = padded(queries);
 
@@ -46,6 +48,10 @@ struct TileOf {
       tile.squared_query_norms =
           squared_query_norms.subspan(start, static_cast<std::size_t>(count));
       tile.squared_key_norms = squared_key_norms.subspan(start);
+    }
+    if (!query_sums.empty()) {
+      tile.query_sums = query_sums.subspan(start, static_cast<std::size_t>(count));
+      tile.key_sums = key_sums.subspan(start);
     }
     tile.stride = stride;
     return tile;
@@ -62,8 +68,8 @@ using TileBuffer = TileOf<double>;
 /// Takes one tile; returns false to abandon the block.
 using TileSink = std::function<bool(const ScoreTile&)>;
 
-/// Fills a tile: its scores, and its squared norms unless they are empty. A query's squared norm is
-/// written with its first keys and stays there for its other keys.
+/// Fills a tile: its scores, and its squared norms and sums unless they are empty. A query's are
+/// written with its first keys and stay there for its other keys.
 using TileFill = std::function<void(const TileBuffer&)>;
 
 /// Queries and keys of one tile: a multiple of `lanes` queries, and at most 4096 scores, or

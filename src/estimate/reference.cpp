@@ -30,8 +30,13 @@ std::optional<KnownLogit> known_logit(const Draw& draw, const Scaling& scaling) 
   const auto bend = capped_logit(scaling.logit, size);
   const FormulaProgram program(scaling.logit, size);
   const bool is_wide = program.query_width() != size.d || program.key_width() != size.d;
-  if (!bend || is_wide || program.norm() == VectorNorm::kLayer) return std::nullopt;
+  if (!bend || is_wide) return std::nullopt;
   return KnownLogit{program.norm(), *bend};
+}
+
+// What a norm leaves free of a vector: a mean takes one direction away.
+double free_entries(const Draw& draw, const KnownLogit& logit) {
+  return static_cast<double>(draw.d) - (logit.norm == VectorNorm::kLayer ? 1 : 0);
 }
 
 // True if the scores of a query's keys are independent and of one normal law given the query, whose
@@ -45,8 +50,9 @@ bool has_known_law(const Draw& draw, const KnownLogit& logit, const WeightRule& 
       !has_norm && !logit.bend.cap && weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
       !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
-  return weights.precision == Precision::kFloat64 && of_one_law && draw.d > (has_norm ? 1 : 0) &&
-         is_centred_normal(entries.queries) && is_centred_normal(entries.keys);
+  return weights.precision == Precision::kFloat64 && of_one_law &&
+         free_entries(draw, logit) > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
+         is_centred_normal(entries.keys);
 }
 
 // The same, and weights say something: the weight of a softmax's only key is 1.
@@ -72,13 +78,14 @@ WeighingCase weighing_of(const Draw& draw, const KnownLogit& logit, const Weight
   return weighing;
 }
 
-// What an RMS norm multiplies a cosine by.
+// What a norm multiplies a cosine by.
 double cosine_factor(const Draw& draw, const KnownLogit& logit) {
-  return logit.norm == VectorNorm::kRms ? static_cast<double>(draw.d) : 1;
+  const bool is_cosine = logit.norm == VectorNorm::kNone || logit.norm == VectorNorm::kUnit;
+  return is_cosine ? 1 : static_cast<double>(draw.d);
 }
 
 ExactRequest request_of(const Draw& draw, const KnownLogit& logit, const WeightRule& weights) {
-  return {.d = static_cast<double>(draw.d),
+  return {.d = free_entries(draw, logit),
           .weighing = weighing_of(draw, logit, weights),
           .multiplier = logit.multiplier(draw) * cosine_factor(draw, logit),
           .entry_sd = entry_sd(draw),

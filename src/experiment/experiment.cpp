@@ -1,6 +1,7 @@
 #include "experiment/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace attnscale {
@@ -24,6 +25,21 @@ std::optional<HistogramQuantity> find_histogram_quantity(std::string_view name) 
   const MetricRow* const metric = find_metric(name);
   if (metric == nullptr || metric->kind != MetricKind::kPerQuery) return std::nullopt;
   return HistogramQuantity{HistogramOf::kMetric, metric};
+}
+
+NormRequest norms_for(const Scaling& scaling) {
+  const VectorNorm norm = FormulaProgram(scaling.logit, {}).norm();
+  if (norm == VectorNorm::kNone) return NormRequest::kNone;
+  return norm == VectorNorm::kLayer ? NormRequest::kSums : NormRequest::kSquaredNorms;
+}
+
+WiderVectors vectors_of(const Scaling& scaling, std::int64_t d) {
+  const FormulaProgram program(scaling.logit, {static_cast<double>(d)});
+  const auto entries = [](double width) {
+    const bool is_one = width >= 1 && width <= kWidestVector && std::floor(width) == width;
+    return is_one ? static_cast<std::int64_t>(width) : 0;
+  };
+  return {entries(program.query_width()), entries(program.key_width())};
 }
 
 std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment) {

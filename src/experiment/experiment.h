@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "draw/sampler.h"
+#include "draw/wider_norms.h"
 #include "experiment/given_matrix.h"
 #include "experiment/metric.h"
 #include "experiment/presets.h"
@@ -97,6 +98,13 @@ struct Config {
 
   friend bool operator==(const Config&, const Config&) = default;
 };
+
+/// What a scaling asks of a sampler beside scores.
+NormRequest norms_for(const Scaling& scaling);
+
+/// Vectors whose norms the scaling takes, at head size d: those of d entries but for rms(q, width);
+/// 0 where the width is no number of entries up to kWidestVector.
+WiderVectors vectors_of(const Scaling& scaling, std::int64_t d);
 
 /// The per-query metrics of an experiment, in the order it names them.
 std::vector<const MetricRow*> per_query_metrics(const Experiment& experiment);

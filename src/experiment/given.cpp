@@ -69,10 +69,27 @@ class GivenMeasurer {
     prepare(query);
     ++queries_;
     logits_.resize(seen.scores.size());
-    const FormulaScores scores{seen.scores, 1, 0, seen.squared_query_norm, seen.squared_key_norms};
     const bool may_hide = scaling_.weights.precision != Precision::kFloat64 && !program_->linear();
     peaks_.assign(may_hide ? logits_.size() : 0, 0);
-    program_->evaluate(scores, scaling_.weights.precision, logits_, peaks_);
+    top_scores_->start(1);
+    // Keys at places of their own come one by one.
+    const bool is_together = seen.keys.empty() || !mentions(scaling_.logit, "j");
+    const std::size_t step = is_together ? logits_.size() : 1;
+    for (std::size_t first = 0; first < logits_.size(); first += step) {
+      const auto part = [&](auto numbers) {
+        return numbers.empty() ? numbers : numbers.subspan(first, step);
+      };
+      const FormulaScores scores{part(seen.scores),
+                                 1,
+                                 static_cast<double>(seen.key(first)),
+                                 seen.squared_query_norm,
+                                 part(seen.squared_key_norms),
+                                 seen.query_sum,
+                                 part(seen.key_sums)};
+      const std::span<double> logits = part(std::span(logits_));
+      program_->evaluate(scores, scaling_.weights.precision, logits, part(std::span(peaks_)));
+      top_scores_->add_keys(scores, logits);
+    }
     weights_.weigh(logits_, scaling_.weights, 0);
     if (std::ranges::any_of(peaks_, [](double peak) { return std::isinf(peak); })) {
       hides_overflow_ = true;
@@ -80,9 +97,7 @@ class GivenMeasurer {
     }
     if (metrics_.empty()) return;
     logit_sums_.add(logits_);
-    top_scores_->start(1);
-    top_scores_->add_keys(scores, logits_);
-    const QueryContext context{top_scores_->slope(0), saturated_above_};
+    const QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
       values_[m].push_back(measure_weights(*metrics_[m], weights_, context));
@@ -114,11 +129,15 @@ class GivenMeasurer {
 
  private:
   // The last query stands where the last key does.
+  double place_of(const GivenQuery& query) const {
+    return static_cast<double>(query.query + most_visible_keys(given_) - query_count(given_));
+  }
+
   void prepare(const GivenQuery& query) {
     FormulaSize size{.d = static_cast<double>(size_of(given_).value_or(1))};
     if (mentions(scaling_.logit, "keys")) size.keys = static_cast<double>(query.seen.scores.size());
     if (mentions(scaling_.logit, "i")) {
-      size.i = static_cast<double>(query.query + most_visible_keys(given_) - query_count(given_));
+      size.i = place_of(query);
     }
     if (size_ == size) return;
     size_ = size;

@@ -51,7 +51,7 @@ QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
       row_[seen_.size()] = row_[key];
       seen_.push_back(static_cast<std::int64_t>(key));
     }
-    return {std::span<const double>(row_).first(seen_.size()), {}, {}, seen_};
+    return {.scores = std::span<const double>(row_).first(seen_.size()), .keys = seen_};
   }
   constexpr auto kSize = static_cast<std::int64_t>(kGroup);
   const std::int64_t first_query = query / kSize * kSize;
@@ -60,6 +60,8 @@ QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
   return {std::span<const double>(scores_[place]).first(visible),
           std::span<const double>(squared_query_norms_).subspan(place, 1),
           std::span<const double>(squared_key_norms_).first(visible),
+          std::span<const double>(query_sums_).subspan(place, 1),
+          std::span<const double>(key_sums_).first(visible),
           {}};
 }
 
@@ -74,17 +76,21 @@ void GivenScores::score_group(std::int64_t head, std::int64_t first_query) {
   scores_.resize(kGroup);
   for (auto& scores : scores_) scores.resize(keys);
   squared_key_norms_.resize(keys);
+  key_sums_.resize(keys);
   const std::int64_t key_head = shared_head(given_, given_.keys, head);
   for (std::size_t key = 0; key < keys; ++key) {
     given_.keys.read_row(key_head, static_cast<std::int64_t>(key), row_);
     std::array<double, kGroup> sums{};
     double square = 0;
+    double entries = 0;
     for (std::size_t i = 0; i < row_.size(); ++i) {
       for (std::size_t q = 0; q < kGroup; ++q) sums[q] += queries_[i * kGroup + q] * row_[i];
       square += row_[i] * row_[i];
+      entries += row_[i];
     }
     for (std::size_t q = 0; q < kGroup; ++q) scores_[q][key] = sums[q];
     squared_key_norms_[key] = square;
+    key_sums_[key] = entries;
   }
 }
 
@@ -93,11 +99,13 @@ void GivenScores::read_queries(std::int64_t queries) {
   const auto d = static_cast<std::size_t>(given_.queries.columns(0));
   queries_.assign(d * kGroup, 0.0);
   squared_query_norms_.assign(kGroup, 0.0);
+  query_sums_.assign(kGroup, 0.0);
   for (std::size_t q = 0; q < static_cast<std::size_t>(queries); ++q) {
     given_.queries.read_row(head_, first_query_ + static_cast<std::int64_t>(q), row_);
     for (std::size_t i = 0; i < d; ++i) {
       queries_[i * kGroup + q] = row_[i];
       squared_query_norms_[q] += row_[i] * row_[i];
+      query_sums_[q] += row_[i];
     }
   }
 }

@@ -31,12 +31,14 @@ std::int64_t visible_keys(const Given& given, std::int64_t query);
 std::int64_t most_visible_keys(const Given& given);
 
 /// One query's scores against the keys it sees, and if queries and keys are given, their squared
-/// norms.
+/// norms and the sums of their entries.
 struct QueryScores {
-  std::span<const double> scores;
-  std::span<const double> squared_query_norm;  ///< one number
-  std::span<const double> squared_key_norms;
-  std::span<const std::int64_t> keys;  ///< which they are; empty if they are the first ones
+  std::span<const double> scores = {};
+  std::span<const double> squared_query_norm = {};  ///< one number
+  std::span<const double> squared_key_norms = {};
+  std::span<const double> query_sum = {};  ///< one number
+  std::span<const double> key_sums = {};
+  std::span<const std::int64_t> keys = {};  ///< which they are; empty if they are the first ones
 
   std::int64_t key(std::size_t place) const {
     return keys.empty() ? static_cast<std::int64_t>(place) : keys[place];
@@ -68,6 +70,8 @@ class GivenScores {
   std::vector<std::vector<double>> scores_;  // of each query of the group
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;
+  std::vector<double> query_sums_;
+  std::vector<double> key_sums_;
 };
 
 }  // namespace attnscale

@@ -26,6 +26,7 @@ const BlockValues* BlockMeasurer::measure(std::int64_t block, const StopSignal& 
   start_block(cell_.queries_in(block));
   bool abandoned = false;
   const BlockAddress address{seed_, cell_.identity, static_cast<std::uint64_t>(block)};
+  for (ScalingMeasurer& scaling : scalings_) scaling.start_block(address);
   experiment_.sampler->draw_block(cell_.draw, address, values_.queries, [&](const ScoreTile& tile) {
     add_tile(tile);
     abandoned = stop && stop();
@@ -66,11 +67,14 @@ void BlockMeasurer::hold(const ScoreTile& tile) {
     scores_.clear();
     stride_ = static_cast<std::size_t>(tile.stride);
     squared_key_norms_.clear();
+    key_sums_.clear();
     squared_query_norms_.assign(tile.squared_query_norms.begin(), tile.squared_query_norms.end());
+    query_sums_.assign(tile.query_sums.begin(), tile.query_sums.end());
   }
   scores_.insert(scores_.end(), tile.scores.begin(), tile.scores.end());
   squared_key_norms_.insert(squared_key_norms_.end(), tile.squared_key_norms.begin(),
                             tile.squared_key_norms.end());
+  key_sums_.insert(key_sums_.end(), tile.key_sums.begin(), tile.key_sums.end());
 }
 
 // The places of the tile's queries in the block's columns.

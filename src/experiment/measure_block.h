@@ -46,7 +46,7 @@ class BlockMeasurer {
   void add_tile(const ScoreTile& tile);
   void hold(const ScoreTile& tile);
   FormulaScores held() const {
-    return {scores_, stride_, 0, squared_query_norms_, squared_key_norms_};
+    return {scores_, stride_, 0, squared_query_norms_, squared_key_norms_, query_sums_, key_sums_};
   }
   GroupColumns columns_of(const ScoreTile& tile, std::size_t scaling);
   void count_tile(std::size_t scaling, const ScoreTile& tile);
@@ -63,6 +63,8 @@ class BlockMeasurer {
   std::size_t stride_ = 1;
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;
+  std::vector<double> query_sums_;
+  std::vector<double> key_sums_;
   BlockValues values_;
 };
 

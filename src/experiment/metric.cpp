@@ -123,6 +123,16 @@ double zero_slope(const auto& query) {
 template <QueryFormula::OfQuery kFormula>
 constexpr QueryFormula kWithContext = QueryFormula::of<kFormula>();
 
+double mean_distance(const Weights& weights, const Context& c) {
+  double total = 0;
+  double sum = 0;
+  for (std::size_t key = 0; key < weights.weights().size(); ++key) {
+    total += weights.weights()[key];
+    sum += weights.weights()[key] * c.distance(key);
+  }
+  return total > 0 ? sum / total : 0;
+}
+
 // Formulas that ask for no context, as a row has them.
 template <double (*kFormula)(const Query&)>
 constexpr QueryFormula kBySums =
@@ -217,6 +227,13 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .help = "weight that a sink keeps back; 0 without one",
      .of_weights = [](auto& w, auto&) { return w.sink(); }, .measure = kBySums<sum_kept_back>,
      .needs = MetricNeeds::kKeptBackWeight, .exact_mean = ExactMean::kSinkWeight},
+    {.name = "top_distance", .unit = "1", .title = "distance of the top key",
+     .help = "places from the query back to its top key, i - j",
+     .of_weights = [](auto& w, auto& c) { return c.distance(w.top()); },
+     .needs = MetricNeeds::kPlaces, .axis = HistogramAxis::kKeys},
+    {.name = "mean_distance", .unit = "1", .title = "mean distance of keys",
+     .help = "places from the query back to its keys, sum p (i - j) / sum p",
+     .of_weights = mean_distance, .needs = MetricNeeds::kPlaces, .axis = HistogramAxis::kKeys},
     {.name = "overflowed", .unit = "1", .title = "share of queries that overflowed",
      .help = "1 where a logit or the weights are not finite, else 0",
      .of_weights = [](auto& w, auto&) { return w.overflowed() ? 1.0 : 0.0; },

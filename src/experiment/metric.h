@@ -36,6 +36,7 @@ enum class MetricNeeds {
   kAlignedKeys,     ///< entries that say which keys are aligned
   kKeptBackWeight,  ///< a scaling whose weights need not add up to 1: a sink or a sigmoid
   kPrecision,       ///< a scaling that is computed in a narrower precision
+  kPlaces,          ///< a scaling in which it matters where a key stands
 };
 
 /// What a per-query metric may look at besides the weights or sums of its query.
@@ -43,7 +44,14 @@ struct QueryContext {
   /// Derivative of the top logit with respect to its score, under a norm to the product after it.
   /// A soft-cap makes it differ from query to query.
   double logit_per_score;
-  double saturated_above;  ///< threshold of the metric `saturated`
+  double saturated_above;                   ///< threshold of the metric `saturated`
+  double place = 0;                         ///< i of the query
+  std::span<const std::int64_t> keys = {};  ///< places j of its keys; empty if they count from 0
+
+  /// i - j of a key.
+  double distance(std::size_t key) const {
+    return place - static_cast<double>(keys.empty() ? key : static_cast<std::size_t>(keys[key]));
+  }
 };
 
 /// A number of one query by its weights, under whatever rule they were computed.

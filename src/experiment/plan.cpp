@@ -10,10 +10,10 @@ std::uint64_t cell_identity(const Draw& draw, const SamplerRow& sampler) {
                    ";keys=" + std::to_string(draw.keys) + ";sampler=" + std::string(sampler.name));
 }
 
-NormRequest norms_for(const Experiment& asked) {
-  const bool needs_them = std::ranges::any_of(
-      asked.scalings, [](const Scaling& scaling) { return has_norm(scaling.logit); });
-  return needs_them ? NormRequest::kSquaredNorms : NormRequest::kNone;
+NormRequest norms_for_all(const Experiment& asked) {
+  NormRequest norms = NormRequest::kNone;
+  for (const Scaling& scaling : asked.scalings) norms = std::max(norms, norms_for(scaling));
+  return norms;
 }
 
 Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw) {
@@ -65,7 +65,7 @@ double seconds_of(const Experiment& experiment, const Cell& cell, double per_sco
   const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
   const bool draws_entries = experiment.sampler->draws_entries;
   const double drawn = draws_entries ? entries : scores;
-  const bool draws_norms = !draws_entries && cell.draw.norms == NormRequest::kSquaredNorms;
+  const bool draws_norms = !draws_entries && cell.draw.norms != NormRequest::kNone;
   const auto scalings = static_cast<double>(experiment.scalings.size());
   const auto metrics = static_cast<double>(experiment.metrics.size());
   return drawn * experiment.sampler->nanoseconds * 1e-9 + (draws_norms ? scores * kPerNorm : 0) +
@@ -116,7 +116,7 @@ Plan make_plan(const Config& config) {
   for (std::size_t i = 0; i < config.experiments.size(); ++i) {
     const Experiment& experiment = config.experiments[i];
     if (experiment.given) continue;
-    const NormRequest norms = norms_for(experiment);
+    const NormRequest norms = norms_for_all(experiment);
     for (const Entries& entries : experiment.entries) {
       for (const std::int64_t d : experiment.d) {
         for (const std::int64_t keys : experiment.keys) {

@@ -15,18 +15,14 @@ double sink_logit(const Normaliser& normaliser) {
                                                   : -std::numeric_limits<double>::infinity();
 }
 
-FormulaScores scores_of(const ScoreTile& tile) {
-  return {tile.scores, static_cast<std::size_t>(tile.stride), static_cast<double>(tile.first_key),
-          tile.squared_query_norms, tile.squared_key_norms};
-}
-
 }  // namespace
 
 ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
                                  const Scaling& scaling)
     : rule_(scaling.weights),
       program_(scaling.logit, size_of(draw)),
-      keys_(draw.keys),
+      draw_(draw),
+      wider_(vectors_of(scaling, draw.d)),
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
@@ -36,6 +32,26 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
     level_ = std::max(level_, row->level);
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
   }
+}
+
+// Wider norms are kept from tile to tile, as all logits of a query may be asked for.
+FormulaScores ScalingMeasurer::scores_of(const ScoreTile& tile) {
+  FormulaScores scores{tile.scores,
+                       static_cast<std::size_t>(tile.stride),
+                       static_cast<double>(tile.first_key),
+                       tile.squared_query_norms,
+                       tile.squared_key_norms,
+                       tile.query_sums,
+                       tile.key_sums};
+  if (wider_.query == draw_.d && wider_.key == draw_.d) return scores;
+  if (tile.first_key == 0) wider_key_norms_.clear();
+  wider_query_norms_.resize(scores.stride);
+  wider_key_norms_.resize(wider_key_norms_.size() + tile.scores.size());
+  const std::span<double> keys = std::span(wider_key_norms_).last(tile.scores.size());
+  draw_wider_norms(draw_, address_, wider_, tile, wider_query_norms_, keys);
+  scores.squared_query_norms = wider_query_norms_;
+  scores.squared_key_norms = keys;
+  return scores;
 }
 
 void ScalingMeasurer::add_tile(const ScoreTile& tile) {
@@ -96,7 +112,7 @@ bool ScalingMeasurer::overflowed(std::int64_t query) const {
 // The first query's context holds for all unless a bend makes them differ.
 void ScalingMeasurer::fill_contexts() {
   contexts_.assign(static_cast<std::size_t>(softmax_.queries()),
-                   {top_scores_.slope(0), saturated_above_});
+                   {top_scores_.slope(0), saturated_above_, size_of(draw_).i});
   if (top_scores_.is_same_for_all()) return;
   for (std::size_t i = 0; i < contexts_.size(); ++i) {
     contexts_[i].logit_per_score = top_scores_.slope(i);
@@ -135,7 +151,7 @@ void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const Grou
 
 // One query's column of what is laid out key by key.
 void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t query) {
-  const auto keys = static_cast<std::size_t>(keys_);
+  const auto keys = static_cast<std::size_t>(draw_.keys);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
   const auto place = static_cast<std::size_t>(query);
   const auto column_of = [&](std::span<const double> numbers, std::vector<double>& column) {
@@ -152,10 +168,12 @@ void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t quer
     column_of(logits_, query_logits_);
   } else {
     query_logits_.resize(keys);
+    const bool is_wider = !wider_key_norms_.empty();
     program_.evaluate(
-        {column_of(scores.scores, query_scores_), 1, 0, one_of(scores.squared_query_norms),
-         column_of(scores.squared_key_norms, query_key_norms_), one_of(scores.query_sums),
-         column_of(scores.key_sums, query_key_sums_)},
+        {column_of(scores.scores, query_scores_), 1, 0,
+         one_of(is_wider ? wider_query_norms_ : scores.squared_query_norms),
+         column_of(is_wider ? wider_key_norms_ : scores.squared_key_norms, query_key_norms_),
+         one_of(scores.query_sums), column_of(scores.key_sums, query_key_sums_)},
         rule_.precision, query_logits_);
   }
   weights_.weigh(query_logits_, rule_, aligned_keys_);

@@ -28,6 +28,9 @@ class ScalingMeasurer {
   /// `experiment` must outlive the measurer.
   ScalingMeasurer(const Experiment& experiment, const Draw& draw, const Scaling& scaling);
 
+  /// The block of the tiles to come.
+  void start_block(const BlockAddress& address) { address_ = address; }
+
   /// Takes the next tile of a group; the first one starts it.
   void add_tile(const ScoreTile& tile);
 
@@ -40,6 +43,7 @@ class ScalingMeasurer {
   void measure_group(const FormulaScores& scores, const GroupColumns& columns);
 
  private:
+  FormulaScores scores_of(const ScoreTile& tile);
   void fill_contexts();
   bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
@@ -48,7 +52,11 @@ class ScalingMeasurer {
 
   const WeightRule& rule_;
   FormulaProgram program_;
-  std::int64_t keys_;
+  Draw draw_;
+  WiderVectors wider_;
+  BlockAddress address_;
+  std::vector<double> wider_query_norms_;  ///< of the group, if vectors are wider than the head
+  std::vector<double> wider_key_norms_;
   double saturated_above_;
   std::vector<const MetricRow*> metrics_;
   SoftmaxLevel level_ = SoftmaxLevel::kWeights;

@@ -25,7 +25,9 @@ enum class StreamPurpose : std::uint64_t {
   kEntries = 0,
   kScores = 1,
   kQueryNorms = 2,
-  kKeyNorms = 3
+  kKeyNorms = 3,
+  kWiderQueries = 4,
+  kWiderKeys = 5
 };
 
 /// The generator's key for an address: (seed, cell, block, purpose).

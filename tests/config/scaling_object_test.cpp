@@ -174,12 +174,13 @@ TEST(ScalingObject, SayWhichCharacterOfAFormulaIsWrong) {
                    {"not finite at d = 64 and keys = 1"}}});
 }
 
-TEST(ScalingObject, SayWhichNormsThereAre) {
-  for (const char* logit : {"layer(q).layer(k)", "rms(q, 2048).rms(k, 2048)"}) {
-    expect_refused({{experiment(R"({"d": 64, "scalings": @[{"name": "x", "logit": ")" +
-                                std::string(logit) + "\"}]}"),
-                     "/experiments/0/scalings",
-                     {"needs more than the squared norms"}}});
+TEST(ScalingObject, SayHowWideAVectorMayBe) {
+  for (const std::string norms :
+       {"rms(q, 32).rms(k, 32)", "rms(q, 64.5).rms(k, 65)", "rms(q, 1e300).rms(k, 64)"}) {
+    expect_refused(
+        {{experiment(R"({"d": 64, "scalings": @[{"name": "x", "logit": ")" + norms + "\"}]}"),
+          "/experiments/0/scalings",
+          {"an integer from d to 4294967296 numbers", "d = 64"}}});
   }
 }
 
