@@ -13,6 +13,7 @@
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
+#include "formula/number_words.h"
 #include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/table.h"
@@ -28,6 +29,24 @@ std::string formulas(const Experiment& experiment) {
   for (const Scaling& scaling : experiment.scalings) {
     if (!text.empty()) text += "; ";
     text += scaling.name + " = " + formula(scaling);
+  }
+  return text;
+}
+
+// Constants of a formula that are recognised, such as "; 0.0078125 = 1/128 = 1/d".
+std::string constants_in_words(const Formula& formula, const std::vector<std::int64_t>& sizes) {
+  std::string text;
+  for (const FormulaNode& node : formula.nodes()) {
+    std::vector<std::string> words = number_words(node.number, 1);
+    for (const std::int64_t d : sizes) {
+      for (const std::string& word : number_words(node.number, static_cast<double>(d))) {
+        if (std::ranges::find(words, word) != words.end()) continue;
+        words.push_back(sizes.size() == 1 ? word : fmt::format("{} at d = {}", word, d));
+      }
+    }
+    if (words.empty()) continue;
+    text += "; " + shortest(node.number);
+    for (const std::string& word : words) text += " = " + word;
   }
   return text;
 }
@@ -122,7 +141,13 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
     total += line.seconds.value_or(0);
   }
   std::string text = to_text(screen, width) + "\nLogits\n";
-  for (const std::string& line : formula_lines(config)) text += "  " + line + "\n";
+  const std::vector<std::string> lines = formula_lines(config);
+  auto line = lines.begin();
+  for (const Experiment& experiment : config.experiments) {
+    for (const Scaling& scaling : experiment.scalings) {
+      text += fmt::format("  {}{}\n", *line++, constants_in_words(scaling.logit, experiment.d));
+    }
+  }
   return text + fmt::format(
                     "\nA run would take {} {} processor seconds. Nothing was run.\n"
                     "Results go to {}\n",

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "config/experiment_object.h"
 #include "config/nearest_name.h"
@@ -9,6 +10,7 @@
 #include "estimate/crossings.h"
 #include "experiment/given_scores.h"
 #include "experiment/histogram.h"
+#include "formula/number_words.h"
 
 namespace attnscale {
 namespace {
@@ -220,9 +222,31 @@ void add_lines(const JsonValue& value, const Experiment& experiment, FileLines& 
       wide * static_cast<double>(kHistogramBins * experiment.histogram.size()));
 }
 
+// A preset whose number belongs to one head size says how it is off at others.
+void warn_of_other_head_sizes(const JsonValue& value, const Experiment& experiment,
+                              std::vector<std::string>& warnings) {
+  for (const Scaling& scaling : experiment.scalings) {
+    const PresetRow* row = find_preset(scaling.preset);
+    if (row == nullptr || row->made_for == 0) continue;
+    for (const std::int64_t size : experiment.d) {
+      const auto d = static_cast<double>(size);
+      const auto logit = capped_logit(scaling.logit, {d});
+      if (size == row->made_for || !logit) continue;
+      const double factor = logit->slope.at(d);
+      const std::vector<std::string> words = number_words(factor, 1);
+      warnings.push_back(warning_at(
+          said_or_whole(value, "scalings"),
+          fmt::format("{} is made for d = {}; at d = {} its {} leaves a spread of {:.3g}",
+                      scaling.preset, row->made_for, size,
+                      words.empty() ? number_text(factor) : words.front(), factor * std::sqrt(d))));
+    }
+  }
+}
+
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings) {
   warn_of_one_key(value, experiment, warnings);
+  warn_of_other_head_sizes(value, experiment, warnings);
   check_formulas(value, experiment);
   if (experiment.given) return;
   check_sampler(value, experiment);

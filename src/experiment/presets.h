@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,7 @@ struct PresetRow {
   std::array<PresetParameter, 5> all_parameters = {};
   NormaliserKind normaliser = NormaliserKind::kSoftmax;
   std::string_view bias = {};  ///< the parameter or number that the normaliser takes
+  std::int64_t made_for = 0;   ///< head size that a number in the formula belongs to, if one does
 
   std::span<const PresetParameter> parameters() const;
 };

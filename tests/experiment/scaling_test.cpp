@@ -200,6 +200,20 @@ TEST(Preset, MultipliesAsItsSourceSays) {
   EXPECT_NEAR(factor_of(preset("yarn", {2}), 1), 1.1434, 5e-5);
   EXPECT_NEAR(factor_of(preset("yarn", {4}), 1), 1.2965, 5e-5);
   EXPECT_NEAR(factor_of(preset("yarn", {32}), 1), 1.8133, 5e-5);
+  EXPECT_EQ(factor_of(preset("ministral3", {16383}), 1), 1);
+  EXPECT_NEAR(factor_of(preset("ministral3", {16384}), 1), 1.069315, 5e-7);
+  EXPECT_NEAR(factor_of(preset("ministral3", {131071}), 1), 1.207944, 5e-7);
+  EXPECT_NEAR(factor_of(preset("ministral3", {262143}), 1), 1.277259, 5e-7);
+  EXPECT_NEAR(factor_of(preset("deepseek_v2_lite"), 1), 1.589626, 5e-7);
+  EXPECT_NEAR(factor_of(preset("deepseek_v3"), 1), 1.873854, 5e-7);
+  EXPECT_NEAR(factor_of(preset("kimi_k2"), 1), 1.813260, 5e-7);
+  EXPECT_NEAR(factor_of(preset("phi3_128k"), 1), 1.416667, 5e-7);
+  EXPECT_NEAR(factor_of(preset("falcon_h1", {0.390625}), 64), 0.390625 / 8, 1e-17);
+  EXPECT_EQ(factor_of(preset("qwen1"), 1, 2047), 1);
+  EXPECT_NEAR(factor_of(preset("qwen1"), 1, 4095), 1.090909, 1e-4);
+  EXPECT_NEAR(factor_of(preset("qwen1"), 1, 8192), 1.181818, 5e-7);
+  EXPECT_NEAR(factor_of(preset("qwen1"), 1, 32768), 1.363636, 5e-7);
+  EXPECT_NEAR(factor_of(preset("granite3_2b"), 64), 1.0 / 64, 0);
   EXPECT_NEAR(factor_of(preset("qknorm", {64}), 1), 11.98, 5e-3);
   EXPECT_NEAR(factor_of(preset("qknorm", {512}), 1), 18.00, 5e-3);
   EXPECT_NEAR(factor_of(preset("qknorm", {2048}), 1), 22.00, 5e-3);
@@ -207,6 +221,20 @@ TEST(Preset, MultipliesAsItsSourceSays) {
   EXPECT_NEAR(factor_of(preset("ssmax", {0.43}), 16, 1024), 0.43 * std::log(1024.0) / 4, 1e-15);
   EXPECT_NEAR(factor_of(preset("log_512"), 16, 512), 0.25, 1e-15);
   EXPECT_NEAR(factor_of(preset("entropy_invariant", {16 / std::log(512.0)}), 16, 512), 1, 1e-15);
+}
+
+// The temperature comes after the cap: sglang's issue 32942.
+TEST(Preset, OfGrok2IsWarmerBehindItsCap) {
+  const auto logit = [](double position, double score) {
+    return FormulaProgram(preset("grok2", {position}).logit, {1}).at(score);
+  };
+  EXPECT_NEAR(logit(131071, 40), 44.373, 5e-4);
+  EXPECT_NEAR(logit(131071, 10), 16.397, 5e-4);
+  const double cold = logit(1024, 10);
+  EXPECT_NEAR(logit(1025, 10) / cold, 1.00014, 5e-6);
+  EXPECT_NEAR(logit(2047, 10) / cold, 1.09993, 5e-6);
+  EXPECT_NEAR(logit(8191, 10) / cold, 1.29998, 5e-6);
+  EXPECT_EQ(logit(7, 10), cold);
 }
 
 TEST(Preset, HasTheNormCapAndNormaliserOfItsSource) {
