@@ -89,7 +89,7 @@ class FormulasTest(CommandLineTest):
                 self.assertEqual(line, second[key])
 
     def test_a_bias_by_distance(self):
-        alibi = {"name": "alibi", "logit": "q.k - slope (i - j)", "slope": 0.5}
+        alibi = {"name": "biased", "logit": "q.k - slope (i - j)", "slope": 0.5}
         folder = self.run_config({"name": "given", "experiments": [{
             "given": {"scores": [[3, 3, 3, 3]]}, "scalings": [alibi],
             "metrics": ["top_distance", "mean_distance"]}]}, "given")
@@ -109,7 +109,7 @@ class FormulasTest(CommandLineTest):
         (self.folder / "scores.csv").write_text("1,-inf,1,-inf\n-inf,5,0,0\n", encoding="ascii")
         folder = self.run_config({"name": "given", "experiments": [{
             "given": {"scores": {"file": "scores.csv"}, "weights": True},
-            "scalings": [{"name": "alibi", "logit": "q.k - (i - j)"}],
+            "scalings": [{"name": "biased", "logit": "q.k - (i - j)"}],
             "metrics": ["top_distance", "mean_distance"]}]}, "given")
         header, lines = read_csv(folder / "weights.csv")
         logits = {(line[header.index("query")], line[header.index("key")]):

@@ -47,7 +47,7 @@ TEST(ScalingObject, SweepsOneNumberOfAScalingUnderOneName) {
 
 TEST(ScalingObject, ASweepMayBeOfANumberInAnotherFormula) {
   const auto scalings = read_scalings(
-      R"json({"name": "grok2", "logit": "t cap tanh(q.k / sqrt(d) / cap)", "cap": 30,
+      R"json({"name": "warmed", "logit": "t cap tanh(q.k / sqrt(d) / cap)", "cap": 30,
           "t": "log2(max(position, 1024)) / log2(1024)", "position": [1025, 131072]})json");
   ASSERT_EQ(scalings.size(), 2U);
   EXPECT_EQ(scalings[1].value, 131072);
