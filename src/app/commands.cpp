@@ -141,11 +141,11 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
     total += line.seconds.value_or(0);
   }
   std::string text = to_text(screen, width) + "\nLogits\n";
-  const std::vector<std::string> lines = formula_lines(config);
-  auto line = lines.begin();
+  const std::vector<std::string> logits = formula_lines(config);
+  auto logit = logits.begin();
   for (const Experiment& experiment : config.experiments) {
     for (const Scaling& scaling : experiment.scalings) {
-      text += fmt::format("  {}{}\n", *line++, constants_in_words(scaling.logit, experiment.d));
+      text += fmt::format("  {}{}\n", *logit++, constants_in_words(scaling.logit, experiment.d));
     }
   }
   return text + fmt::format(

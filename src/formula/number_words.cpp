@@ -24,7 +24,7 @@ std::vector<std::string> number_words(double number, double d) {
   };
   // Of the inverse or root of an integer the simplest; 0.5 and 12 speak for themselves.
   const double square = magnitude * magnitude;
-  if (digits > 2) {
+  if (digits > 2 && magnitude != std::round(magnitude)) {
     add(1 / std::round(1 / magnitude), fmt::format("1/{}", std::round(1 / magnitude)));
     if (words.empty())
       add(std::sqrt(std::round(square)), fmt::format("sqrt({})", std::round(square)));

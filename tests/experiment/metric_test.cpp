@@ -76,6 +76,16 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
        }},
       {"total_weight", [](const auto&, auto, const auto&) -> long double { return 1; }},
       {"sink_weight", [](const auto&, auto, const auto&) -> long double { return 0; }},
+      {"top_distance",
+       [](const auto& plain, auto, const auto& c) { return c.distance(plain.top); }},
+      {"mean_distance",
+       [](const auto& plain, auto, const auto& c) {
+         long double sum = 0;
+         for (std::size_t key = 0; key < plain.p.size(); ++key) {
+           sum += plain.p[key] * c.distance(key);
+         }
+         return sum;
+       }},
       {"overflowed", [](const auto&, auto, const auto&) -> long double { return 0; }},
       {"zero_slope", [](const auto&, auto, const auto&) -> long double { return 0; }},
       {"lost_keys", [](const auto&, auto, const auto&) -> long double { return 0; }},
