@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "numerics/unit.h"
+
 namespace attnscale {
 namespace {
 
@@ -24,6 +26,13 @@ double logit_centre(const ScalingRule& rule, const Draw& draw) {
   apply_scaling(exact, {draw.d, draw.keys}, {{&score, 1}, {&query_norm, 1}, {&key_norm, 1}},
                 {&logit, 1});
   return logit;
+}
+
+PowerScale power_scale(const ScalingRule& rule, const Draw& draw) {
+  Draw of_two_keys = draw;
+  of_two_keys.keys = 2;
+  const double sd = expected_logit_sd(rule, of_two_keys);
+  return {logit_centre(rule, draw), sd > 0 ? unit_of(sd) : 1};
 }
 
 double expected_logit_sd(const ScalingRule& rule, const Draw& draw) {

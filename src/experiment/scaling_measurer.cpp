@@ -23,7 +23,7 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
-      centre_(logit_centre(rule, draw)),
+      power_scale_(power_scale(rule, draw)),
       hidden_overflows_(rule) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
@@ -45,7 +45,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
-  power_sums_.add_keys(logits_, tile.keys, centre_);
+  power_sums_.add_keys(logits_, tile.keys, power_scale_);
 }
 
 void ScalingMeasurer::measure_group(const Scores& scores, const GroupColumns& columns) {

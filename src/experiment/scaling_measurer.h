@@ -52,7 +52,7 @@ class ScalingMeasurer {
   SoftmaxLevel level_ = SoftmaxLevel::kWeights;
   int powers_;
   std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
-  double centre_;
+  PowerScale power_scale_;
   std::vector<double> logits_;
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, if a metric asks for them

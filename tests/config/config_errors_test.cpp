@@ -266,5 +266,26 @@ TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
               HasSubstr("crossings.csv would have 24000000 lines"));
 }
 
+// A double keeps 53 bits from 2.2e-308 on.
+TEST(ConfigErrors, RefuseLogitsThatWouldLoseDigits) {
+  const auto scaling = [](const std::string& text, const std::string& rest = "") {
+    return "{\"name\": \"a\", \"experiments\": [{\"d\": 16, \"scalings\": @[{\"name\": \"s\", " +
+           text + "}]" + rest + "}]}";
+  };
+  const std::string at = "/experiments/0/scalings";
+  expect_refused({
+      {scaling("\"multiplier\": 1e-305"), at, {"\"s\"", "by 1e-305 at d = 16", "from 1e-300"}},
+      {scaling("\"multiplier\": 1e-300, \"gain\": 1e-3"), at, {"spread of about"}},
+      {scaling("\"multiplier\": 1e-300, \"d_power\": -8"), at, {"spread of about"}},
+      {scaling("\"softcap\": 1e-301"), at, {"a spread of about 1e-301"}},
+      {scaling("\"multiplier\": 1e-200", ", \"entries\": {\"sd\": 1e-60}"), at, {"4e-320"}},
+  });
+  EXPECT_EQ(parse_config(R"({"name": "a", "experiments": [{"d": 16, "scalings":
+      [{"name": "zero", "multiplier": 0}, {"name": "s", "multiplier": 1e-300}]}]})",
+                         "a.json")
+                .config.experiments.size(),
+            1U);
+}
+
 }  // namespace
 }  // namespace attnscale

@@ -91,9 +91,11 @@ TEST(MeasureBlock, TakesPowersAboutTheExpectedLogit) {
   EXPECT_DOUBLE_EQ(logit_centre(experiment.scalings[1].rule, cell.draw), 1000);
   const auto values = measure_block(experiment, cell, kSeed, 0);
   const auto rows = logits_of(experiment, experiment.scalings[1], 0);
+  const double unit = power_scale(experiment.scalings[1].rule, cell.draw).unit;
+  EXPECT_EQ(unit, 8);  // of spread 10: sqrt(100 (1 + 10^2)) / 10
   for (std::size_t query = 0; query < rows.size(); ++query) {
     double mean = 0;
-    for (const double logit : rows[query]) mean += (logit - 1000) / 3;
+    for (const double logit : rows[query]) mean += (logit - 1000) / 3 / unit;
     EXPECT_NEAR(values->logit_powers[1][0][query], mean, 1e-12);
   }
 }
