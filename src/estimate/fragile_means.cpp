@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "experiment/metric.h"
+#include "numerics/unit.h"
 
 namespace attnscale {
 namespace {
@@ -19,6 +20,8 @@ std::string place_of(const ResultKey& key) {
 }  // namespace
 
 double carrying_queries(const QuantileSketch& sketch, double sd) {
+  const double unit = unit_of(sd);
+  sd /= unit;
   constexpr double kNothing = std::numeric_limits<double>::infinity();
   const auto n = static_cast<double>(sketch.count());
   double mean = 0;
@@ -27,7 +30,7 @@ double carrying_queries(const QuantileSketch& sketch, double sd) {
   double second = 0;
   double third = 0;
   for (const auto& [value, times] : values) {
-    const double deviation = value - mean;
+    const double deviation = (value - mean) / unit;
     const double square = static_cast<double>(times) / n * deviation * deviation;
     second += square;
     third += square * deviation;

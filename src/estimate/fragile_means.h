@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/interval_rule.h"
 #include "estimate/tally.h"
 #include "experiment/result_row.h"
 
@@ -20,9 +21,6 @@ double carrying_queries(const QuantileSketch& sketch, double sd);
 /// Cochran's rule (Sampling Techniques, 1977, 2.15): with n > 25 G^2 a 95 % interval misses at most
 /// 6 % of the time.
 inline constexpr double kFewestCarrying = 25;
-
-/// With fewer queries any mean is carried by a handful, as the reader knows.
-inline constexpr std::int64_t kFewestJudged = 50;
 
 /// Collects the means of a run that fail the rule.
 class FragileMeans {

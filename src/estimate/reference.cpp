@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/interval_rule.h"
 #include "theory/carrying_share.h"
 #include "theory/exact_crossing.h"
 #include "theory/exact_logit_moments.h"
@@ -104,6 +105,15 @@ std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
+// True if logits are the same and all that differs is what a sink keeps back.
+bool differ_by_sink(const ScalingRule& a, const ScalingRule& b) {
+  const auto without_sink = [](ScalingRule rule) {
+    if (rule.weights.normaliser.kind == NormaliserKind::kSink) rule.weights.normaliser = {};
+    return rule;
+  };
+  return a != b && without_sink(a) == without_sink(b);
+}
+
 std::string left_out(int count, const char* one, const char* many) {
   return fmt::format(
       "{} {} left out: together they would take more work than the exact values of one run may",
@@ -136,8 +146,11 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
     const ExactRequest request = request_of(draw, rule);
-    means = within_work(table_.pending_work(request), skipped_means_,
-                        [&] { return std::optional(exact_means(table_, request)); });
+    const auto known = means_.find(request);
+    means = known != means_.end() ? std::optional(known->second)
+                                  : within_work(table_.pending_work(request), skipped_means_, [&] {
+                                      return std::optional(exact_means(table_, request));
+                                    });
     if (means) {
       means_.emplace(request, *means);
       // Per cosine; the score is the product after the norm.
@@ -161,16 +174,50 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   return values;
 }
 
+const ExactMeans* ExactValues::means_of(const Draw& draw, const ScalingRule& rule) const {
+  if (!has_exact_means(draw, rule)) return nullptr;
+  const auto found = means_.find(request_of(draw, rule));
+  return found == means_.end() ? nullptr : &found->second;
+}
+
 std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, const Cell& cell,
                                                  const Scaling& scaling) const {
-  std::vector<double> shares(experiment.metrics.size(), 1.0);
-  if (!has_exact_means(cell.draw, scaling.rule)) return shares;
-  const ExactRequest request = request_of(cell.draw, scaling.rule);
-  const auto means = means_.find(request);
-  if (means == means_.end()) return shares;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const auto mean = experiment.metrics[i]->exact_mean;
-    if (mean) shares[i] = carrying_share(*mean, means->second, request);
+  const ExactMeans* means = means_of(cell.draw, scaling.rule);
+  std::vector<double> shares;
+  for (const MetricRow* metric : experiment.metrics) {
+    if (metric->kind != MetricKind::kPerQuery) {
+      shares.push_back(logit_carrying_share(*metric, cell.draw, scaling.rule));
+    } else if (means && metric->exact_mean) {
+      shares.push_back(
+          carrying_share(*metric->exact_mean, *means, request_of(cell.draw, scaling.rule)));
+    } else {
+      shares.push_back(1);
+    }
+  }
+  return shares;
+}
+
+std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, const Cell& cell,
+                                                 const Scaling& scaling) const {
+  // Of the queries whose sink has weight, about so many times fewer carry what it does to entropy.
+  constexpr double kFewer = 3;
+  const Scaling& baseline = experiment.scalings.front();
+  double sink_share = kFewer;
+  double most = 0;  // of the two sinks' weights
+  if (differ_by_sink(scaling.rule, baseline.rule)) {
+    for (const ScalingRule& rule : {scaling.rule, baseline.rule}) {
+      const ExactMeans* means = means_of(cell.draw, rule);
+      if (means == nullptr || (*means)[ExactMean::kSinkWeight] <= most) continue;
+      most = (*means)[ExactMean::kSinkWeight];
+      sink_share = carrying_share(ExactMean::kSinkWeight, *means, request_of(cell.draw, rule));
+    }
+  }
+  std::vector<double> shares;
+  for (const MetricRow* metric : experiment.metrics) {
+    const bool is_mean = metric->kind == MetricKind::kPerQuery;
+    shares.push_back(is_mean
+                         ? sink_share / kFewer
+                         : logit_contrast_share(*metric, cell.draw, scaling.rule, baseline.rule));
   }
   return shares;
 }
