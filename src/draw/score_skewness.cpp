@@ -32,32 +32,33 @@ Product product_of(const Entries& entries, bool is_aligned) {
   return {q.sd * k.mean + q.mean * k.sd * rho, q.mean * kept, q.sd * k.sd * rho, q.sd * kept};
 }
 
-double moment(const Law& law, int order) {
-  if (order % 2 == 1) return 0;
-  return order == 0 ? 1 : law.row->even_moment(law.parameters, order / 2);
+// Moments of order 0 and on of a standardised law, as many as `moments` holds.
+template <std::size_t size>
+std::array<double, size> moments_of(const Law& law) {
+  std::array<double, size> moments{1};
+  for (std::size_t order = 2; order < size; order += 2) {
+    moments[order] = law.row->even_moment(law.parameters, static_cast<int>(order / 2));
+  }
+  return moments;
 }
 
 Series product_moments(const Product& product, const Entries& entries) {
   constexpr std::size_t kX = 2 * kOrder + 1;
   constexpr std::size_t kY = kOrder + 1;
   using Polynomial = std::array<std::array<double, kY>, kX>;
-  Polynomial power{};
-  power[0][0] = 1;
+  const auto of_query = moments_of<kX>(entries.queries);
+  const auto of_key = moments_of<kY>(entries.keys);
+  Polynomial product_power{};
+  product_power[0][0] = 1;
   Series moments{};
-  for (int order = 0;; ++order) {
-    for (std::size_t x = 0; x < kX; ++x) {
-      for (std::size_t y = 0; y < kY; ++y) {
-        if (power[x][y] == 0) continue;
-        moments[static_cast<std::size_t>(order)] += power[x][y] *
-                                                    moment(entries.queries, static_cast<int>(x)) *
-                                                    moment(entries.keys, static_cast<int>(y));
-      }
-    }
-    if (order == kOrder) return moments;
+  for (std::size_t order = 0;; ++order) {
     Polynomial next{};
-    for (std::size_t x = 0; x + 2 < kX; ++x) {
-      for (std::size_t y = 0; y + 1 < kY; ++y) {
-        const double here = power[x][y];
+    for (std::size_t x = 0; x <= 2 * order; ++x) {
+      for (std::size_t y = 0; y <= order; ++y) {
+        const double here = product_power[x][y];
+        if (here == 0) continue;  // times a moment that may be infinite
+        moments[order] += here * of_query[x] * of_key[y];
+        if (order == kOrder) continue;
         next[x + 1][y] += here * product.x_1;
         next[x][y + 1] += here * product.y_1;
         next[x + 2][y] += here * product.x_2;
@@ -65,7 +66,8 @@ Series product_moments(const Product& product, const Entries& entries) {
         next[x + 1][y + 1] += here * product.x_y;
       }
     }
-    power = next;
+    if (order == kOrder) return moments;
+    product_power = next;
   }
 }
 
@@ -150,9 +152,9 @@ PowerSkewness skewness_of(const Series& moments) {
 }
 
 PowerSkewness if_moments_exist(const Entries& entries, PowerSkewness skewness) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!has_moments(entries, 6)) skewness.of_spread = kInfinity;
-  if (!has_moments(entries, kOrder)) skewness.of_kurtosis = kInfinity;
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (!has_moments(entries, 6)) skewness.of_spread = kNone;
+  if (!has_moments(entries, kOrder)) skewness.of_kurtosis = kNone;
   return skewness;
 }
 

@@ -199,10 +199,8 @@ std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, c
 
 std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, const Cell& cell,
                                                  const Scaling& scaling) const {
-  // Of the queries whose sink has weight, about so many times fewer carry what it does to entropy.
-  constexpr double kFewer = 3;
   const Scaling& baseline = experiment.scalings.front();
-  double sink_share = kFewer;
+  double sink_share = 1;
   double most = 0;  // of the two sinks' weights
   if (differ_by_sink(scaling.rule, baseline.rule)) {
     for (const ScalingRule& rule : {scaling.rule, baseline.rule}) {
@@ -212,12 +210,16 @@ std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, c
       sink_share = carrying_share(ExactMean::kSinkWeight, *means, request_of(cell.draw, rule));
     }
   }
+  // Of the queries whose sink has weight, about so many times fewer carry what it does to entropy.
+  constexpr double kFewer = 3;
   std::vector<double> shares;
   for (const MetricRow* metric : experiment.metrics) {
-    const bool is_mean = metric->kind == MetricKind::kPerQuery;
-    shares.push_back(is_mean
-                         ? sink_share / kFewer
-                         : logit_contrast_share(*metric, cell.draw, scaling.rule, baseline.rule));
+    if (metric->kind != MetricKind::kPerQuery) {
+      shares.push_back(logit_contrast_share(*metric, cell.draw, scaling.rule, baseline.rule));
+    } else {
+      const bool is_entropy = metric->exact_mean == ExactMean::kEntropy;
+      shares.push_back(sink_share < 1 && is_entropy ? sink_share / kFewer : sink_share);
+    }
   }
   return shares;
 }

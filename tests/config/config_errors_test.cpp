@@ -191,7 +191,7 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
       {experiment("{\"d\": 4, \"entries\": {\"law\": @\"norml\"}}"),
        at + "entries/law",
        {"\"normal\"?"}},
-      {experiment("{\"d\": 4, \"entries\": {\"sd\": @0}}"), at + "entries/sd", {"above 0"}},
+      {experiment("{\"d\": 4, \"entries\": {\"sd\": @0}}"), at + "entries/sd", {"from 1e-70"}},
       {experiment("{\"d\": 4, \"entries\": {@\"nu\": 5}}"),
        at + "entries/nu",
        {"unknown key \"nu\""}},

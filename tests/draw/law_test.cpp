@@ -104,7 +104,7 @@ TEST(LawMoments, AreIntegralsOverTheDensity) {
   };
   expect_moments({"normal", {}, 0}, 20, 12, [](double x) { return std::exp(-0.5 * x * x); });
   expect_moments({"uniform", {}, 0}, std::sqrt(3.0), 12, [](double) { return 1; });
-  expect_moments({"laplace", {}, 0}, 80, 12,
+  expect_moments({"laplace", {}, 0}, 60, 12,
                  [](double x) { return std::exp(-std::sqrt(2.0) * std::abs(x)); });
   expect_moments({"logistic", {}, 0}, 60, 12, [](double x) {
     return std::pow(std::cosh(x * std::acos(-1.0) / std::sqrt(12.0)), -2);

@@ -11,7 +11,7 @@ namespace attnscale {
 namespace {
 
 Experiment experiment_of(const std::vector<double>& multipliers) {
-  Experiment experiment = drawn_experiment("direct", 16, 4, 3000);  // three blocks to merge
+  Experiment experiment = drawn_experiment("direct", 16, 4, 5000);  // five blocks to merge
   experiment.scalings.clear();
   for (const double multiplier : multipliers) {
     experiment.scalings.push_back(
@@ -40,7 +40,7 @@ TEST(LogitSizes, ScaleEveryNumberOfALine) {
       const bool is_pure = rows[m].metric == "logit_kurtosis";
       expect_scaled(rows[5 + m], rows[m], is_pure ? 1 : size);
       EXPECT_EQ(rows[5 + m].status, "ok");
-      if (rows[m].sd) EXPECT_EQ(rows[5 + m].sd.value(), *rows[m].sd * size);
+      EXPECT_EQ(rows[5 + m].sd.value_or(0), rows[m].sd.value_or(0) * size);
     }
   }
 }

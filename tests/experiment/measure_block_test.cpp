@@ -51,6 +51,8 @@ TEST(MeasureBlock, EqualsAPlainComputationFromItsScores) {
     for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
       SCOPED_TRACE(experiment.scalings[s].name);
       const auto rows = logits_of(experiment, experiment.scalings[s], 1);
+      const long double unit =
+          power_scale(experiment.scalings[s].rule, cell_of(experiment).draw).unit;
       ASSERT_EQ(values->metrics[s].size(), 4U);
       ASSERT_EQ(values->logit_powers[s].size(), 4U);
       for (std::size_t query = 0; query < rows.size(); ++query) {
@@ -70,8 +72,8 @@ TEST(MeasureBlock, EqualsAPlainComputationFromItsScores) {
           long double mean = 0;
           long double size = 0;
           for (const double logit : rows[query]) {
-            mean += std::pow(static_cast<long double>(logit), power) / keys;
-            size += std::pow(std::abs(static_cast<long double>(logit)), power) / keys;
+            mean += std::pow(logit / unit, power) / keys;
+            size += std::pow(std::abs(logit / unit), power) / keys;
           }
           EXPECT_NEAR(values->logit_powers[s][static_cast<std::size_t>(power - 1)][query],
                       static_cast<double>(mean), static_cast<double>(size) * plain.tolerance());
