@@ -140,7 +140,9 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
                            [&](const ResultRow& row) { return misses_target(experiment, row); });
       fragile.add(rows, tallies[cell].counts);
       append(results.rows, std::move(rows));
-      append(results.contrasts, contrast_cell(plan, plan.cells[cell], tallies[cell]));
+      auto contrasts = contrast_cell(plan, plan.cells[cell], tallies[cell], exact);
+      fragile.add(contrasts);
+      append(results.contrasts, std::move(contrasts));
       append(results.histogram,
              histogram_cell(plan, plan.cells[cell], tallies[cell].counts.histograms));
       auto samples = sample_cell(plan, plan.cells[cell], stop);

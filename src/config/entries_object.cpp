@@ -32,13 +32,14 @@ struct EntriesDraft : LawDraft {
 // The three keys of a law, which have the parameters of the law beside them; each stays two lines.
 // clang-format off
 constexpr double kLargestEntry = 1e6;
+constexpr double kLeastSd = 1e-70;  // squares of products of two entries are numbers too
 constexpr FieldChoices kLaws = {"law", row_names<law_table>};
 constexpr Field kLaw = {"law", FieldType::kChoice, FieldUse::kOptional, R"("normal")",
                         "Name of the law.", {}, kLaws};
 constexpr Field kMean = {"mean", FieldType::kNumberAxis, FieldUse::kOptional, "0",
                          "Mean of an entry.", {-kLargestEntry, kLargestEntry}};
 constexpr Field kSd = {"sd", FieldType::kNumberAxis, FieldUse::kOptional, "1",
-                       "Spread of an entry.", {0, kLargestEntry, Ends::kLeastExcluded}};
+                       "Spread of an entry.", {kLeastSd, kLargestEntry}};
 // clang-format on
 
 const std::vector<Row<LawDraft>>& law_rows() {

@@ -8,6 +8,7 @@
 #include "config/object.h"
 #include "config/values.h"
 #include "estimate/crossings.h"
+#include "experiment/expected_logits.h"
 #include "experiment/given_scores.h"
 #include "experiment/histogram.h"
 #include "formula/number_words.h"
@@ -142,6 +143,44 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
   }
 }
 
+// The draws of least and of most spread at the ends of the sizes.
+std::vector<Draw> outermost_draws(const Experiment& experiment) {
+  std::vector<Draw> draws;
+  for (const std::int64_t d : {std::ranges::min(experiment.d), std::ranges::max(experiment.d)}) {
+    for (const std::int64_t keys :
+         {std::ranges::min(experiment.keys), std::ranges::max(experiment.keys)}) {
+      const auto [least, most] = std::ranges::minmax(
+          experiment.entries, {},
+          [&](const Entries& entries) { return score_moments(entries, d, keys).sd; });
+      draws.push_back({least, d, keys});
+      draws.push_back({most, d, keys});
+    }
+  }
+  return draws;
+}
+
+// Numbers so near to the ends of what a double can hold would lose digits unseen.
+void check_logit_sizes(const JsonValue& value, const Experiment& experiment) {
+  constexpr double kLeast = 1e-300;
+  constexpr double kMost = 1e300;
+  const auto fits = [](double number) { return number >= kLeast && number <= kMost; };
+  const std::vector<Draw> draws = outermost_draws(experiment);
+  for (const Scaling& scaling : experiment.scalings) {
+    for (const Draw& draw : draws) {
+      const auto known = capped_logit(scaling.logit, size_of(draw));
+      if (!known || known->slope.multiplier == 0) continue;
+      const double factor = std::abs(known->slope.at(static_cast<double>(draw.d)));
+      const double sd = expected_logit_sd(scaling.logit, draw);
+      if (fits(factor) && (fits(sd) || std::isinf(sd))) continue;
+      refuse(said_or_whole(value, "scalings"),
+             fmt::format("the scaling {} multiplies scores by {} at d = {}, and logits have a "
+                         "spread of about {}; both must be from {} to {}, or digits are lost",
+                         quote(scaling.name), number_text(factor), draw.d, number_text(sd),
+                         number_text(kLeast), number_text(kMost)));
+    }
+  }
+}
+
 // Queries whose logits must all be held at once may not have too many.
 void check_held_keys(const JsonValue& value, const Experiment& experiment) {
   const std::int64_t most = std::ranges::max(experiment.keys);
@@ -251,6 +290,7 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   if (experiment.given) return;
   check_sampler(value, experiment);
   for (const Scaling& scaling : experiment.scalings) check_norms(value, experiment, scaling);
+  check_logit_sizes(value, experiment);
   check_held_keys(value, experiment);
   check_aligned_keys(value, experiment);
   check_samples(value, experiment);

@@ -19,6 +19,19 @@ using Uniform = boost::random::uniform_real_distribution<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+double power(double number, int exponent) {
+  double product = 1;
+  for (int i = 0; i < exponent; ++i) product *= number;
+  return product;
+}
+
+// 1 3 5 ... (2 half - 1).
+double normal_moment(Parameters, int half) {
+  double product = 1;
+  for (int i = 2; i <= half; ++i) product *= 2 * i - 1;
+  return product;
+}
+
 // Of the middles of 2^52 equal parts of (0, 1): u and 1 - u are both exact, and neither is 0.
 double middle_of_unit(std::uint64_t word) {
   return static_cast<double>((word >> 12) * 2 + 1) * 0x1p-53;
@@ -50,6 +63,13 @@ void fill_laplace(Parameters, RandomStream& words, std::span<double> out) {
   }
 }
 
+// (2 half)! / 2^half.
+double laplace_moment(Parameters, int half) {
+  double product = 1;
+  for (int i = 1; i <= half; ++i) product *= i * (2 * i - 1);
+  return product;
+}
+
 // The inverse of the distribution function; its spread is pi / sqrt(3) before it is rescaled.
 void fill_logistic(Parameters, RandomStream& words, std::span<double> out) {
   constexpr double kPi = 3.14159265358979323846;
@@ -60,15 +80,42 @@ void fill_logistic(Parameters, RandomStream& words, std::span<double> out) {
   }
 }
 
+// (4^half - 2) |B_(2 half)| 3^half, with Bernoulli's numbers.
+double logistic_moment(Parameters, int half) {
+  struct Fraction {
+    double numerator;
+    double denominator;
+  };
+  constexpr std::array<Fraction, 13> kBernoulli{{{1, 1},
+                                                 {1, 6},
+                                                 {1, 30},
+                                                 {1, 42},
+                                                 {1, 30},
+                                                 {5, 66},
+                                                 {691, 2730},
+                                                 {7, 6},
+                                                 {3617, 510},
+                                                 {43867, 798},
+                                                 {174611, 330},
+                                                 {854513, 138},
+                                                 {236364091, 2730}}};
+  const auto& [numerator, denominator] = kBernoulli[static_cast<std::size_t>(half)];
+  return (power(4, half) - 2) * power(3, half) * numerator / denominator;
+}
+
 constexpr std::array kStudentT{
     LawParameter{"nu", 2, 1e6,
                  "degrees of freedom; at 2 or fewer the spread is infinite and cannot be made 1: "
                  "write more than 2, such as 2.1"},
 };
 
-double student_t_kurtosis(Parameters parameters) {
+// The product of (2 i - 1) (nu - 2) / (nu - 2 i).
+double student_t_moment(Parameters parameters, int half) {
   const double nu = parameters[0];
-  return nu > 4 ? 3 + 6 / (nu - 4) : kInfinity;
+  if (nu <= 2 * half) return kInfinity;
+  double product = 1;
+  for (int i = 2; i <= half; ++i) product *= (2 * i - 1) + (2 * i - 1) * (2 * i - 2) / (nu - 2 * i);
+  return product;
 }
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000), for
@@ -118,9 +165,9 @@ double truncated_moment(double at, int k) {
   return moment;
 }
 
-double truncated_normal_kurtosis(Parameters parameters) {
+double truncated_normal_moment(Parameters parameters, int half) {
   const double variance = truncated_moment(parameters[0], 1);
-  return truncated_moment(parameters[0], 2) / (variance * variance);
+  return truncated_moment(parameters[0], half) / power(variance, half);
 }
 
 // Rejection, from the normal law where it mostly lies within the bounds, else from the uniform.
@@ -155,17 +202,27 @@ void fill_sparse(Parameters parameters, RandomStream& words, std::span<double> o
   for (double& entry : out) entry = middle_of_unit(words()) < p ? scale * normal(words) : 0;
 }
 
+double sparse_moment(Parameters parameters, int half) {
+  return normal_moment({}, half) / power(parameters[0], half - 1);
+}
+
+double ternary_moment(Parameters parameters, int half) {
+  return 1 / power(parameters[0], half - 1);
+}
+
 constexpr std::array kOutlier{
     LawParameter{"p", 0, 1, "share of outlying entries"},
     LawParameter{"outlier_sd", 0, 1e6,
                  "spread of what is added to an outlying entry, in spreads of the others"},
 };
 
-double outlier_kurtosis(Parameters parameters) {
+double outlier_moment(Parameters parameters, int half) {
   const double p = parameters[0];
   const double added = parameters[1] * parameters[1];
   const double variance = 1 + p * added;
-  return 3 * ((1 - p) + p * (1 + added) * (1 + added)) / (variance * variance);
+  double outlying = p;
+  for (int i = 0; i < half; ++i) outlying *= 1 + added;
+  return normal_moment({}, half) * ((1 - p) + outlying) / power(variance, half);
 }
 
 // Given whether it is an outlier, an entry is normal: one normal number is enough.
@@ -195,40 +252,39 @@ void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> 
 constexpr auto kLaws = std::to_array<LawRow>({
     {.name = "normal", .help = "standard normal entries",
      .formula = "exp(-x^2/2) / sqrt(2 pi)",
-     .kurtosis = [](Parameters) { return 3.0; }, .fill = fill_normal},
+     .even_moment = normal_moment, .fill = fill_normal},
     {.name = "uniform", .help = "entries even between two bounds",
      .formula = "1 / (2 sqrt(3)) for |x| <= sqrt(3)",
-     .kurtosis = [](Parameters) { return 1.8; }, .fill = fill_uniform},
+     .even_moment = [](Parameters, int half) { return power(3, half) / (2 * half + 1); },
+     .fill = fill_uniform},
     {.name = "rademacher", .help = "a fair sign",
      .formula = "1 or -1, each with probability 1/2",
-     .kurtosis = [](Parameters) { return 1.0; }, .fill = fill_rademacher, .has_atoms = true},
+     .even_moment = [](Parameters, int) { return 1.0; }, .fill = fill_rademacher, .has_atoms = true},
     {.name = "laplace", .help = "two-sided exponential entries",
      .formula = "exp(-sqrt(2) |x|) / sqrt(2)",
-     .kurtosis = [](Parameters) { return 6.0; }, .fill = fill_laplace},
+     .even_moment = laplace_moment, .fill = fill_laplace},
     {.name = "logistic", .help = "tails between the normal law's and Laplace's",
      .formula = "sqrt(3) / pi * ln(u / (1 - u)), u uniform on (0, 1)",
-     .kurtosis = [](Parameters) { return 4.2; }, .fill = fill_logistic},
+     .even_moment = logistic_moment, .fill = fill_logistic},
     {.name = "student_t", .help = "heavy tails that fall as a power of the size",
      .formula = "z sqrt((nu - 2) / c), z normal, c chi-squared with nu degrees of freedom",
-     .parameters = kStudentT, .kurtosis = student_t_kurtosis, .fill = fill_student_t,
+     .parameters = kStudentT, .even_moment = student_t_moment, .fill = fill_student_t,
      .moments_below = [](Parameters numbers) { return numbers[0]; }},
     {.name = "truncated_normal",
      .help = "normal entries without tails, as many initialisations draw them",
      .formula = "z given |z| <= at, z normal, over its spread",
-     .parameters = kTruncatedNormal, .kurtosis = truncated_normal_kurtosis,
+     .parameters = kTruncatedNormal, .even_moment = truncated_normal_moment,
      .fill = fill_truncated_normal},
     {.name = "sparse", .help = "mostly zeros, the others normal",
      .formula = "z / sqrt(p) with probability p, else 0, z normal",
-     .parameters = kShareNotZero, .kurtosis = [](Parameters numbers) { return 3 / numbers[0]; },
-     .fill = fill_sparse, .has_atoms = true},
+     .parameters = kShareNotZero, .even_moment = sparse_moment, .fill = fill_sparse, .has_atoms = true},
     {.name = "outlier", .help = "normal entries, a few of them much larger",
      .formula = "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
                 "probability p, else 0",
-     .parameters = kOutlier, .kurtosis = outlier_kurtosis, .fill = fill_outlier},
+     .parameters = kOutlier, .even_moment = outlier_moment, .fill = fill_outlier},
     {.name = "ternary", .help = "three levels, as of entries quantised to them",
      .formula = "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0",
-     .parameters = kShareNotZero, .kurtosis = [](Parameters numbers) { return 1 / numbers[0]; },
-     .fill = fill_ternary, .has_atoms = true},
+     .parameters = kShareNotZero, .even_moment = ternary_moment, .fill = fill_ternary, .has_atoms = true},
 });
 // clang-format on
 

@@ -24,8 +24,8 @@ struct LawRow {
   std::string_view help;                          ///< one line
   std::string_view formula;                       ///< density or construction, in ASCII
   std::span<const LawParameter> parameters = {};  ///< all required, in the order `fill` takes them
-  /// E[x^4] of the standardised law: 3 for the normal law, infinity if it does not exist.
-  double (*kurtosis)(std::span<const double> parameters);
+  /// E[x^(2 half)] of the standardised law, half from 1 to 12; infinity if it does not exist.
+  double (*even_moment)(std::span<const double> parameters, int half);
   /// Fills `out` with independent draws of mean 0 and spread 1, a function of the words alone. Of
   /// libm only square roots are used.
   void (*fill)(std::span<const double> parameters, RandomStream& words, std::span<double> out);
@@ -33,6 +33,9 @@ struct LawRow {
   double (*moments_below)(std::span<const double> parameters) = nullptr;
   /// True if single values have a positive probability, so that scores may be equal.
   bool has_atoms = false;
+
+  /// E[x^4] of the standardised law: 3 for the normal law, infinity if it does not exist.
+  double kurtosis(std::span<const double> numbers) const { return even_moment(numbers, 2); }
 };
 
 std::span<const LawRow> law_table();

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "estimate/reference.h"
 #include "estimate/tally.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
@@ -11,7 +12,8 @@
 namespace attnscale {
 
 /// The contrasts of one cell: from the second scaling on, metrics in the experiment's order. An
-/// experiment with one scaling has none.
-std::vector<ContrastRow> contrast_cell(const Plan& plan, const Cell& cell, const CellTally& tally);
+/// experiment with one scaling has none. `exact` has answered for the cell.
+std::vector<ContrastRow> contrast_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
+                                       const ExactValues& exact);
 
 }  // namespace attnscale

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "estimate/interval_rule.h"
 #include "estimate/logit_statistics.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
@@ -39,6 +40,10 @@ void fill_estimate(const MetricRow& metric, const Entries& entries, const Estima
   row.status = "ok";
   if (!has_moments(entries, metric.moments)) return;  // there is no error to estimate
   row.std_error = estimate.std_error;
+  if (!has_interval(metric, row.queries, *row.carrying)) {
+    row.status = "rare";
+    return;
+  }
   const Interval interval = interval_of(metric, estimate, row.queries);
   row.ci_low = interval.low;
   row.ci_high = interval.high;
@@ -56,9 +61,8 @@ void fill_fraction(double fraction, ResultRow& row) {
 }
 
 void fill_distribution(const Moments& moments, const MetricCounts& counts, ResultRow& row) {
-  const double variance =
-      moments.count < 2 ? std::numeric_limits<double>::quiet_NaN() : moments.covariance(0, 0);
-  if (std::isfinite(variance)) row.sd = std::sqrt(variance);
+  const double sd = moments.count < 2 ? kNan : moments.sd(0);
+  if (std::isfinite(sd)) row.sd = sd;
   row.min = counts.min;
   row.max = counts.max;
   const auto quantile = [&](double q) -> std::optional<double> {
@@ -91,6 +95,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
       row.metric = metric->name;
       const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
       row.queries = moments.count;
+      row.carrying = shares[m] * static_cast<double>(row.queries);
       const Estimate estimate =
           metric_estimate(*metric, moments, own_powers(experiment, cell.draw, s));
       if (metric->is_fraction && std::isfinite(estimate.value)) {
@@ -102,7 +107,6 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
         if (row.estimate) fill_distribution(moments, *counts, row);
         ++counts;
       }
-      row.carrying = shares[m] * static_cast<double>(row.queries);
       fill_reference(references[m], row);
       rows.push_back(std::move(row));
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/interval_rule.h"
 #include "estimate/tally.h"
 #include "experiment/result_row.h"
 
@@ -21,24 +22,33 @@ double carrying_queries(const QuantileSketch& sketch, double sd);
 /// 6 % of the time.
 inline constexpr double kFewestCarrying = 25;
 
-/// With fewer queries any mean is carried by a handful, as the reader knows.
-inline constexpr std::int64_t kFewestJudged = 50;
-
-/// Collects the means of a run that fail the rule.
+/// Collects the estimates of a run that fail the rule, by theory where it knows (has_interval) and
+/// else by the sample.
 class FragileMeans {
  public:
   /// Takes the lines of one cell, as estimate_cell made them from `counts`.
   void add(const std::vector<ResultRow>& rows, const CellCounts& counts);
 
-  /// One sentence for each experiment and metric, in the order they were met.
+  /// Takes the contrasts of one cell.
+  void add(const std::vector<ContrastRow>& rows);
+
+  /// One sentence for each experiment, metric and kind of finding, in the order they were met.
   std::vector<std::string> warnings() const;
 
  private:
+  enum class Kind { kMean, kRareLine, kRareContrast };
   struct Finding {
-    ResultRow worst;
-    double carrying;
-    int means;
+    Kind kind;
+    ResultKey worst;
+    std::string metric;
+    std::int64_t queries;
+    double carrying;  ///< of the queries
+    int lines;
   };
+  /// Counts a line under what is like it.
+  void note(const Finding& finding);
+  static std::string sentence_of(const Finding& finding);
+
   std::vector<Finding> findings_;
 };
 

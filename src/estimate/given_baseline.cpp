@@ -8,6 +8,7 @@
 #include "estimate/tally.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
+#include "numerics/unit.h"
 
 namespace attnscale {
 namespace {
@@ -77,8 +78,14 @@ Moments pooled(const std::vector<CellMoments>& layers, std::size_t group,
   const std::size_t size = layers.front()[group].dimension();
   Moments all;
   all.mean.assign(size, 0);
+  all.unit.assign(size, kLeastUnit);
   all.central.assign(size * (size + 1) / 2, 0);
-  for (const CellMoments& layer : layers) all.count += layer[group].count;
+  for (const CellMoments& layer : layers) {
+    all.count += layer[group].count;
+    for (std::size_t i = 0; i < size; ++i) {
+      all.unit[i] = std::max(all.unit[i], layer[group].unit[i]);
+    }
+  }
   const auto n = static_cast<double>(all.count);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const Moments& moments = layers[layer][group];
@@ -86,8 +93,9 @@ Moments pooled(const std::vector<CellMoments>& layers, std::size_t group,
     const auto queries = static_cast<double>(moments.count);
     for (std::size_t i = 0; i < size; ++i) all.mean[i] += weight * moments.mean[i];
     const double covariance_share = n * (n - 1) * weight * weight / queries / (queries - 1);
-    for (std::size_t i = 0; i < all.central.size(); ++i) {
-      all.central[i] += covariance_share * moments.central[i];
+    const std::vector<double> central = moments.central_in(all.unit);
+    for (std::size_t i = 0; i < central.size(); ++i) {
+      all.central[i] += covariance_share * central[i];
     }
   }
   return all;
@@ -122,7 +130,7 @@ struct DrawnLayers {
         metric.kind == MetricKind::kPerQuery ? LayerUnit::kQuery : LayerUnit::kLogit;
     const Moments all =
         pooled(moments, group_of(experiment(), s, metric), weights_of(layers, unit));
-    // Normal entries have mean score 0, so the centre is the same for any number of keys.
+    // Normal entries have mean score 0: the powers of any number of keys have the same scale.
     return metric_estimate(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
   }
 

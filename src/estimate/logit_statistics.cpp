@@ -1,5 +1,6 @@
 #include "estimate/logit_statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -12,10 +13,12 @@ namespace {
 struct PowerFunction {
   double value;
   std::vector<double> gradient;  // of the first, second, ... power; empty where nothing varied
+  double unit = 1;               // of the gradient
 };
 
 PowerFunction mean_function(const Moments& powers, const LogitPowers& place) {
-  return {place.centre + powers.mean[place.first], {1}};
+  const auto& [centre, unit] = place.scale;
+  return {centre + powers.mean[place.first] * unit, {1}, unit};
 }
 
 // A mean power squared overestimates the square of its expectation by the mean's own variance.
@@ -27,7 +30,8 @@ PowerFunction sd_function(const Moments& powers, const LogitPowers& place) {
   const double variance = powers.mean[place.first + 1] - mean * mean + bias;
   const double sd = std::sqrt(variance < 0 ? 0 : variance);
   if (sd == 0) return {sd, {}};
-  return {sd, {-mean / sd, 1 / (2 * sd)}};
+  const double unit = place.scale.unit;
+  return {sd * unit, {-mean / sd, 1 / (2 * sd)}, unit};
 }
 
 PowerFunction kurtosis_function(const Moments& powers, const LogitPowers& place) {
@@ -78,10 +82,10 @@ double delta_error(const Moments& powers, const std::vector<double>& gradient) {
   return std::sqrt(variance / static_cast<double>(powers.count));
 }
 
-void add_gradient(const PowerFunction& function, std::size_t first, double sign,
+void add_gradient(const PowerFunction& function, std::size_t first, double factor,
                   std::vector<double>& gradient) {
   for (std::size_t i = 0; i < function.gradient.size(); ++i) {
-    gradient[first + i] += sign * function.gradient[i];
+    gradient[first + i] += factor * function.gradient[i];
   }
 }
 
@@ -100,8 +104,7 @@ double at_least(double least, double error) {
 }  // namespace
 
 Estimate mean_estimate(const Moments& moments, std::size_t column) {
-  const double variance = moments.count < 2 ? kNan : moments.covariance(column, column);
-  return {moments.mean[column], std::sqrt(variance / static_cast<double>(moments.count))};
+  return {moments.mean[column], moments.count < 2 ? kNan : moments.error_of_mean(column)};
 }
 
 Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
@@ -112,7 +115,7 @@ Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
   if (function.gradient.empty()) return {function.value, at_least(least, 0)};
   std::vector<double> gradient(moments.dimension());
   add_gradient(function, place.first, 1, gradient);
-  return {function.value, at_least(least, delta_error(moments, gradient))};
+  return {function.value, at_least(least, delta_error(moments, gradient) * function.unit)};
 }
 
 Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
@@ -120,10 +123,12 @@ Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const Lo
   const PowerFunction own = function_of(metric, powers, scaling);
   const PowerFunction base = function_of(metric, powers, baseline);
   std::vector<double> gradient(powers.dimension());
-  add_gradient(own, scaling.first, 1, gradient);
-  add_gradient(base, baseline.first, -1, gradient);
+  const double unit = std::max(own.unit, base.unit);
+  add_gradient(own, scaling.first, own.unit / unit, gradient);
+  add_gradient(base, baseline.first, -base.unit / unit, gradient);
   const double value = own.value - base.value;
-  return {value, at_least(second_order(metric, value, powers), delta_error(powers, gradient))};
+  const double error = delta_error(powers, gradient) * unit;
+  return {value, at_least(second_order(metric, value, powers), error)};
 }
 
 }  // namespace attnscale

@@ -8,6 +8,7 @@
 #include "estimate/interval.h"
 #include "experiment/metric.h"
 #include "numerics/moments.h"
+#include "numerics/power_sums.h"
 
 namespace attnscale {
 
@@ -15,10 +16,10 @@ namespace attnscale {
 /// query, which does not say how far queries differ.
 Estimate mean_estimate(const Moments& moments, std::size_t column);
 
-/// Where the powers of one scaling are in their group, and what they were taken about.
+/// Where the powers of one scaling are in their group, and what they were taken of.
 struct LogitPowers {
   std::size_t first;
-  double centre;
+  PowerScale scale;
 };
 
 /// The metric under one scaling, from the moments of its group: the mean of what it measures per

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/interval_rule.h"
 #include "experiment/expected_logits.h"
 #include "theory/carrying_share.h"
 #include "theory/exact_crossing.h"
@@ -131,6 +132,23 @@ std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
   return static_cast<double>(aligned) / static_cast<double>(draw.keys);
 }
 
+// The request for the exact means of a scaling in a cell; empty if theory has none.
+std::optional<ExactRequest> known_request(const Draw& draw, const Scaling& scaling) {
+  const std::optional<KnownLogit> logit = known_logit(draw, scaling);
+  if (!has_exact_means(draw, logit, scaling.weights)) return std::nullopt;
+  return request_of(draw, *logit, scaling.weights);
+}
+
+// True if logits are the same and all that differs is what a sink keeps back.
+bool differ_by_sink(const Scaling& a, const Scaling& b) {
+  const auto without_sink = [](WeightRule weights) {
+    if (weights.normaliser.kind == NormaliserKind::kSink) weights.normaliser = {};
+    return weights;
+  };
+  return a.logit == b.logit && a.weights != b.weights &&
+         without_sink(a.weights) == without_sink(b.weights);
+}
+
 std::string left_out(int count, const char* one, const char* many) {
   return fmt::format(
       "{} {} left out: together they would take more work than the exact values of one run may",
@@ -164,8 +182,11 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
     const ExactRequest request = request_of(draw, *logit, weights);
-    means = within_work(table_.pending_work(request), skipped_means_,
-                        [&] { return std::optional(exact_means(table_, request)); });
+    const auto known = means_.find(request);
+    means = known != means_.end() ? std::optional(known->second)
+                                  : within_work(table_.pending_work(request), skipped_means_, [&] {
+                                      return std::optional(exact_means(table_, request));
+                                    });
     if (means) {
       means_.emplace(request, *means);
       // Per cosine; the score is the product after the norm.
@@ -190,17 +211,53 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   return values;
 }
 
+const ExactMeans* ExactValues::means_of(const Draw& draw, const Scaling& scaling) const {
+  const std::optional<ExactRequest> request = known_request(draw, scaling);
+  const auto found = request ? means_.find(*request) : means_.end();
+  return found == means_.end() ? nullptr : &found->second;
+}
+
 std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, const Cell& cell,
                                                  const Scaling& scaling) const {
-  std::vector<double> shares(experiment.metrics.size(), 1.0);
-  const std::optional<KnownLogit> logit = known_logit(cell.draw, scaling);
-  if (!has_exact_means(cell.draw, logit, scaling.weights)) return shares;
-  const ExactRequest request = request_of(cell.draw, *logit, scaling.weights);
-  const auto means = means_.find(request);
-  if (means == means_.end()) return shares;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const auto mean = experiment.metrics[i]->exact_mean;
-    if (mean) shares[i] = carrying_share(*mean, means->second, request);
+  const ExactMeans* means = means_of(cell.draw, scaling);
+  std::vector<double> shares;
+  for (const MetricRow* metric : experiment.metrics) {
+    if (metric->kind != MetricKind::kPerQuery) {
+      shares.push_back(logit_carrying_share(*metric, cell.draw, scaling.logit));
+    } else if (means && metric->exact_mean) {
+      shares.push_back(
+          carrying_share(*metric->exact_mean, *means, *known_request(cell.draw, scaling)));
+    } else {
+      shares.push_back(1);
+    }
+  }
+  return shares;
+}
+
+std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, const Cell& cell,
+                                                 const Scaling& scaling) const {
+  const Scaling& baseline = experiment.scalings.front();
+  double sink_share = 1;
+  double most = 0;  // of the two sinks' weights
+  if (differ_by_sink(scaling, baseline)) {
+    for (const Scaling* one : {&scaling, &baseline}) {
+      const ExactMeans* means = means_of(cell.draw, *one);
+      if (means == nullptr || (*means)[ExactMean::kSinkWeight] <= most) continue;
+      most = (*means)[ExactMean::kSinkWeight];
+      sink_share = carrying_share(ExactMean::kSinkWeight, *means, *known_request(cell.draw, *one));
+    }
+  }
+  // Of the queries whose sink has weight, about so many times fewer carry what it does to entropy.
+  constexpr double kFewer = 3;
+  std::vector<double> shares;
+  for (const MetricRow* metric : experiment.metrics) {
+    if (metric->kind != MetricKind::kPerQuery) {
+      shares.push_back(
+          logit_contrast_share(*metric, cell.draw, scaling.logit, baseline.logit));
+    } else {
+      const bool is_entropy = metric->exact_mean == ExactMean::kEntropy;
+      shares.push_back(sink_share < 1 && is_entropy ? sink_share / kFewer : sink_share);
+    }
   }
   return shares;
 }

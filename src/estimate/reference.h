@@ -33,8 +33,13 @@ class ExactValues {
                                         const Scaling& scaling);
 
   /// The share of queries expected to carry each of the experiment's metrics, once of() has
-  /// answered; 1 if none is known. See carrying_share.
+  /// answered; 1 if none is known. See carrying_share and logit_carrying_share.
   std::vector<double> carrying_shares(const Experiment& experiment, const Cell& cell,
+                                      const Scaling& scaling) const;
+
+  /// The same of each metric's difference from the first scaling: a statistic of logits is carried
+  /// as it is under the scaling that fewer carry. A sink alone moves a metric where it has weight.
+  std::vector<double> contrast_shares(const Experiment& experiment, const Cell& cell,
                                       const Scaling& scaling) const;
 
   /// The real d, in the grid or out of it, at which the exact mean top weight of cells like this
@@ -45,6 +50,9 @@ class ExactValues {
   std::vector<std::string> warnings() const;
 
  private:
+  /// The means found for a cell and scaling; nullptr if there are none.
+  const ExactMeans* means_of(const Draw& draw, const Scaling& scaling) const;
+
   /// Calls value(). If that needs more work than is left, by the `expected` estimate or as it turns
   /// out while it computes, returns nothing and adds one to `skipped`.
   template <typename Value>

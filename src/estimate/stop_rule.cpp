@@ -68,7 +68,7 @@ void mark_target(const Experiment& experiment, const Cell& cell, const CellMomen
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool counts = rows[i].metric == experiment.stop->metric->name &&
                         is_about(*experiment.stop, rows[i].key.scaling);
-    if (!counts || rows[i].status != "ok") continue;
+    if (!counts || (rows[i].status != "ok" && rows[i].status != "rare")) continue;
     rows[i].status = is_met(experiment, cell, moments, i / metrics) ? "converged" : "max_queries";
   }
 }

@@ -136,8 +136,7 @@ std::size_t group_of(const Experiment& experiment, std::size_t scaling, const Me
 
 LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling) {
   const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
-  const FormulaProgram program(experiment.scalings[scaling].logit, size_of(draw));
-  return {first, logit_centre(program, draw)};
+  return {first, power_scale(experiment.scalings[scaling].logit, draw)};
 }
 
 }  // namespace attnscale

@@ -54,7 +54,7 @@ CellMoments moments_of(const BlockValues& values);
 /// The group in CellMoments that a metric of the experiment is estimated from under one scaling.
 std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric);
 
-/// Where a scaling's own powers are in its group, and what they were taken about.
+/// Where a scaling's own powers are in its group, and what they were taken of.
 LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling);
 
 }  // namespace attnscale

@@ -28,6 +28,7 @@ void append_moments(const Moments& moments, std::string& text) {
   append_integer(moments.dimension(), text);
   append_integer(moments.count, text);
   for (const double mean : moments.mean) append_double(mean, text);
+  for (const double unit : moments.unit) append_double(unit, text);
   for (const double sum : moments.central) append_double(sum, text);
 }
 
@@ -75,6 +76,7 @@ Moments take_moments(std::size_t dimension, TextReader& reader) {
   moments.count = reader.take_integer();
   if (moments.count <= 0) throw TextError("moments of no queries");
   for (std::size_t i = 0; i < dimension; ++i) moments.mean.push_back(reader.take_double());
+  for (std::size_t i = 0; i < dimension; ++i) moments.unit.push_back(reader.take_double());
   for (std::size_t i = 0; i < dimension * (dimension + 1) / 2; ++i) {
     moments.central.push_back(reader.take_double());
   }

@@ -4,8 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "numerics/unit.h"
+
 namespace attnscale {
 namespace {
+
+constexpr double kDeviations = 5;  // to either side of the centre, that logits are expected within
 
 double expected_squared_norm(const Law& law, double width) {
   return width * (law.mean * law.mean + law.sd * law.sd);
@@ -58,7 +62,6 @@ double logit_centre(const FormulaProgram& program, const Draw& draw) {
 }
 
 LogitRange expected_logits(const Formula& logit, const Draw& draw) {
-  constexpr double kDeviations = 5;
   const FormulaProgram program(logit, size_of(draw));
   const Reach scores = reach_of(program, draw);
   const double centre = logit_centre(program, draw);
@@ -86,6 +89,25 @@ LogitRange expected_logits(const Formula& logit, const Draw& draw) {
     }
   }
   return range;
+}
+
+PowerScale power_scale(const Formula& logit, const Draw& draw) {
+  Draw of_two_keys = draw;
+  of_two_keys.keys = 2;
+  const double sd = expected_logit_sd(logit, of_two_keys);
+  const double centre = logit_centre(FormulaProgram(logit, size_of(draw)), draw);
+  return {centre, sd > 0 ? unit_of(sd) : 1};
+}
+
+double expected_logit_sd(const Formula& logit, const Draw& draw) {
+  if (const auto capped = capped_logit(logit, size_of(draw))) {
+    const auto d = static_cast<double>(draw.d);
+    const Reach scores = reach_of(FormulaProgram(logit, size_of(draw)), draw);
+    const double sd = scores.sd * std::abs(capped->slope.at(d));
+    return capped->cap ? std::min(sd, capped->cap->at(d)) : sd;
+  }
+  const LogitRange range = expected_logits(logit, draw);
+  return (range.high - range.low) / (2 * kDeviations);
 }
 
 }  // namespace attnscale

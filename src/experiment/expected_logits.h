@@ -4,6 +4,7 @@
 
 #include "draw/score_tile.h"
 #include "experiment/scaling.h"
+#include "numerics/power_sums.h"
 
 namespace attnscale {
 
@@ -13,6 +14,14 @@ FormulaSize size_of(const Draw& draw);
 /// The centre of the powers of a logit: roughly the logit of the expected score, so that powers of
 /// the difference never cancel.
 double logit_centre(const FormulaProgram& program, const Draw& draw);
+
+/// What powers of a cell's logits are taken of: the same for any number of keys if the mean is, so
+/// that such cells may be pooled.
+PowerScale power_scale(const Formula& logit, const Draw& draw);
+
+/// Roughly the standard deviation of the logits; after a norm that of independent directions, under
+/// a soft-cap at most the cap. Infinity if the score has none.
+double expected_logit_sd(const Formula& logit, const Draw& draw);
 
 /// Two logits, the lower first.
 struct LogitRange {

@@ -17,7 +17,9 @@ using Numbers = std::vector<double>;
 double statistic(const MetricRow& metric, const CentralSums& logits) {
   const auto n = static_cast<double>(logits.count);
   if (metric.kind == MetricKind::kLogitMean) return logits.mean;
-  if (metric.kind == MetricKind::kLogitSd) return std::sqrt(logits.square / (n - 1));
+  if (metric.kind == MetricKind::kLogitSd) {
+    return std::sqrt(logits.square / (n - 1)) * logits.unit;
+  }
   return n * logits.fourth / (logits.square * logits.square);
 }
 
@@ -35,9 +37,11 @@ void fill_per_query(Numbers values, ResultRow& row) {
     return;
   }
   row.estimate = mean;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  if (values.size() > 1 && std::isfinite(squares)) row.sd = std::sqrt(squares / (n - 1));
+  CentralSums sums;
+  sums.add(values);
+  if (values.size() > 1 && std::isfinite(sums.square)) {
+    row.sd = std::sqrt(sums.square / (n - 1)) * sums.unit;
+  }
   std::sort(values.begin(), values.end());
   row.min = values.front();
   row.max = values.back();

@@ -21,7 +21,7 @@ struct BlockValues {
   std::vector<std::vector<std::vector<double>>> metrics;
   /// complements[scaling][metric]: 1 - value; empty for metrics that have none.
   std::vector<std::vector<std::vector<double>>> complements;
-  /// logit_powers[scaling][k]: mean over keys of (logit - logit_centre)^(k + 1).
+  /// logit_powers[scaling][k]: mean over keys of power k + 1 of what power_scale makes of a logit.
   std::vector<std::vector<std::vector<double>>> logit_powers;
   /// histograms[scaling * quantities + quantity]: counts as HistogramBins makes them.
   std::vector<std::vector<std::int64_t>> histograms;

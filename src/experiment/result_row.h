@@ -39,7 +39,7 @@ struct ResultRow {
   std::optional<double> estimate, std_error, ci_low, ci_high;
   std::optional<double> sd, min, q05, median, q95, max;  ///< of the metric over queries
   std::optional<double> reference, z;
-  std::string status;  ///< ok, degenerate, nonfinite, ...
+  std::string status;  ///< ok, rare, degenerate, nonfinite, ...
   /// Queries expected to carry the estimate, by theory; in no file.
   std::optional<double> carrying;
 

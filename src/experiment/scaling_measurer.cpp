@@ -26,7 +26,7 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
       saturated_above_(experiment.saturated_above),
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
-      centre_(logit_centre(program_, draw)),
+      power_scale_(power_scale(scaling.logit, draw)),
       top_scores_(scaling.logit, size_of(draw)) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
@@ -75,7 +75,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
-  power_sums_.add_keys(logits_, tile.keys, centre_);
+  power_sums_.add_keys(logits_, tile.keys, power_scale_);
 }
 
 void ScalingMeasurer::measure_group(const FormulaScores& scores, const GroupColumns& columns) {

@@ -62,7 +62,7 @@ class ScalingMeasurer {
   SoftmaxLevel level_ = SoftmaxLevel::kWeights;
   int powers_;
   std::int64_t aligned_keys_ = 0;  ///< of a query, if any metric asks for them
-  double centre_;
+  PowerScale power_scale_;
   std::vector<double> logits_;
   std::vector<double> peaks_;  ///< of each logit, where a bend may hide an overflow
   SoftmaxSums softmax_;

@@ -1,5 +1,7 @@
 #include "numerics/central_sums.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace attnscale {
@@ -11,7 +13,10 @@ CentralSums sums_of(std::span<const double> numbers) {
   const double n = static_cast<double>(sums.count);
   sums.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
   for (const double number : numbers) {
-    const double deviation = number - sums.mean;
+    sums.unit = std::max(sums.unit, unit_of(number - sums.mean));
+  }
+  for (const double number : numbers) {
+    const double deviation = (number - sums.mean) / sums.unit;
     const double square = deviation * deviation;
     sums.square += square;
     sums.cube += square * deviation;
@@ -20,23 +25,36 @@ CentralSums sums_of(std::span<const double> numbers) {
   return sums;
 }
 
+// The same sums in a larger unit.
+CentralSums in_unit(double unit, CentralSums sums) {
+  const double ratio = sums.unit / unit;
+  sums.unit = unit;
+  sums.square *= ratio * ratio;
+  sums.cube *= ratio * ratio * ratio;
+  sums.fourth *= ratio * ratio * ratio * ratio;
+  return sums;
+}
+
 }  // namespace
 
 void CentralSums::add(std::span<const double> numbers) {
   if (numbers.empty()) return;
-  const CentralSums a = *this;
-  const CentralSums b = sums_of(numbers);
-  if (a.count == 0) {
-    *this = b;
+  const CentralSums added = sums_of(numbers);
+  if (count == 0) {
+    *this = added;
     return;
   }
+  const double shift = added.mean - mean;
+  const CentralSums a = in_unit(std::max({unit, added.unit, unit_of(shift)}), *this);
+  const CentralSums b = in_unit(a.unit, added);
   const auto na = static_cast<double>(a.count);
   const auto nb = static_cast<double>(b.count);
   const double n = na + nb;
-  const double apart = b.mean - a.mean;
+  const double apart = shift / a.unit;
   const double step = apart / n;
   count = a.count + b.count;
-  mean = a.mean + nb * step;
+  mean = a.mean + nb * (shift / n);
+  unit = a.unit;
   square = a.square + b.square + na * nb * apart * step;
   cube = a.cube + b.cube + na * nb * (na - nb) * apart * step * step +
          3 * step * (na * b.square - nb * a.square);

@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <span>
 
+#include "numerics/unit.h"
+
 namespace attnscale {
 
 struct CentralSums {
   std::int64_t count = 0;
   double mean = 0;
-  double square = 0;  ///< sum (x - mean)^2
-  double cube = 0;    ///< sum (x - mean)^3
-  double fourth = 0;  ///< sum (x - mean)^4
+  double unit = kLeastUnit;  ///< of the deviations below, a power of two near the largest
+  double square = 0;         ///< sum ((x - mean) / unit)^2
+  double cube = 0;           ///< sum ((x - mean) / unit)^3
+  double fourth = 0;         ///< sum ((x - mean) / unit)^4
 
   /// Takes more numbers: two passes over them, then the pairwise formulas of Pebay, "Formulas for
   /// robust, one-pass parallel computation of covariances and arbitrary-order statistical moments",

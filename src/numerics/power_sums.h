@@ -9,14 +9,21 @@
 
 namespace attnscale {
 
-/// For each query of a group, the sums over its keys of (logit - centre)^k, k = 1 ... powers.
+/// What powers of logits are taken of: (logit - centre) / unit. The unit is a power of two near the
+/// logits' spread, so that no power overflows or underflows.
+struct PowerScale {
+  double centre = 0;
+  double unit = 1;
+};
+
+/// For each query of a group, the sums over its keys of the scaled logit's powers 1 ... `powers`.
 class PowerSums {
  public:
   /// Starts over for a group of `queries` queries; `powers` is 0, 2 or 4.
   void start(std::int64_t queries, int powers);
 
   /// Takes `keys` more logits of every query: logits[key * padded(queries) + query].
-  void add_keys(std::span<const double> logits, std::int64_t keys, double centre);
+  void add_keys(std::span<const double> logits, std::int64_t keys, PowerScale scale);
 
   /// Mean over the keys seen of power k + 1 of query `index`.
   double mean(std::size_t k, std::int64_t index) const {

@@ -169,6 +169,9 @@ void explain_missing_errors(const ResultGrid& grid, ScreenTable& last) {
 
 // Says what statuses mean, if any but ok is shown.
 void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
+  if (count_of(grid, "rare") > 0) {
+    last.notes.emplace_back("rare: few queries or scores decide the number; it has no interval");
+  }
   if (count_of(grid, "degenerate") > 0) {
     last.notes.emplace_back("degenerate: all numbers are equal");
   }

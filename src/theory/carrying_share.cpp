@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/portable_math.h"
 #include "theory/exact_means_table.h"
 
 namespace attnscale {
@@ -15,6 +16,17 @@ constexpr double kError = 2 * kExactError;
 
 double share_of(double mean, double mean_square) {
   return std::min(1.0, mean * mean / std::max(mean_square, kExactError * kExactError));
+}
+
+// True if a soft-cap leaves of the usual query's top logit, sqrt(2 ln keys) spreads, some answer to
+// its score: at 3 caps 1 %. Then the slope decides which queries have a score slope.
+bool answers(const ExactRequest& request) {
+  constexpr double kCaps = 3;
+  const double score_sd = request.law == ScoreLaw::kNormal ? request.entry_sd * std::sqrt(request.d)
+                                                           : 1 / std::sqrt(request.d);
+  const double spreads = std::sqrt(
+      2 * plain::log(static_cast<double>(std::max<std::int64_t>(2, request.weighing.keys))));
+  return std::abs(request.multiplier) * score_sd * spreads <= kCaps * request.weighing.softcap;
 }
 
 }  // namespace
@@ -40,7 +52,8 @@ double carrying_share(ExactMean mean, const ExactMeans& exact, const ExactReques
     case kSlope:
       return slope_share(slope);
     case kScoreSlope:
-      return request.multiplier == 0 ? 1 : slope_share(exact[kScoreSlope] / request.multiplier);
+      if (request.multiplier == 0) return 1;
+      return slope_share(answers(request) ? slope : exact[kScoreSlope] / request.multiplier);
     case kSumP2:
     case kEntropy:
       return is_sigmoid ? top_share : has_sink ? std::min(top_share, others_share) : others_share;

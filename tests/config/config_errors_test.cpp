@@ -193,7 +193,7 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
       {experiment("{\"d\": 4, \"entries\": {\"law\": @\"norml\"}}"),
        at + "entries/law",
        {"\"normal\"?"}},
-      {experiment("{\"d\": 4, \"entries\": {\"sd\": @0}}"), at + "entries/sd", {"above 0"}},
+      {experiment("{\"d\": 4, \"entries\": {\"sd\": @0}}"), at + "entries/sd", {"from 1e-70"}},
       {experiment("{\"d\": 4, \"entries\": {@\"nu\": 5}}"),
        at + "entries/nu",
        {"unknown key \"nu\""}},
@@ -266,6 +266,27 @@ TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
               HasSubstr("/experiments/1: with this experiment summary.csv would have 10000003"));
   EXPECT_THAT(message_of(experiment(swept("2", "1000", "4000", "\"top_weight\""))),
               HasSubstr("crossings.csv would have 24000000 lines"));
+}
+
+// A double keeps 53 bits from 2.2e-308 on.
+TEST(ConfigErrors, RefuseLogitsThatWouldLoseDigits) {
+  const auto scaling = [](const std::string& text, const std::string& rest = "") {
+    return "{\"name\": \"a\", \"experiments\": [{\"d\": 16, \"scalings\": @[{\"name\": \"s\", \"logit\": \"" +
+           text + "\"}]" + rest + "}]}";
+  };
+  const std::string at = "/experiments/0/scalings";
+  expect_refused({
+      {scaling("1e-305 q.k"), at, {"\"s\"", "by 1e-305 at d = 16", "from 1e-300"}},
+      {scaling("1e-300 (0.001 q).(0.001 k)"), at, {"spread of about"}},
+      {scaling("1e-300 d^-8 q.k"), at, {"spread of about"}},
+      {scaling("1e-301 tanh(q.k / 1e-301)"), at, {"a spread of about 1e-301"}},
+      {scaling("1e-200 q.k", ", \"entries\": {\"sd\": 1e-60}"), at, {"4e-320"}},
+  });
+  EXPECT_EQ(parse_config(R"({"name": "a", "experiments": [{"d": 16, "scalings":
+      [{"name": "zero", "logit": "0 q.k"}, {"name": "s", "logit": "1e-300 q.k"}]}]})",
+                         "a.json")
+                .config.experiments.size(),
+            1U);
 }
 
 }  // namespace

@@ -88,6 +88,45 @@ TEST(LawKurtosis, IsThatOfTheStandardisedLaw) {
   EXPECT_EQ(covered.size(), law_table().size()) << "give every law a case above";
 }
 
+// Integrals of x^(2 half) and a density that need not be scaled; of three laws by their making.
+TEST(LawMoments, AreIntegralsOverTheDensity) {
+  using Density = std::function<double(double)>;
+  const auto expect_moments = [](const LawCase& one, double end, int most, const Density& density) {
+    const auto moment = [&](int order) {
+      return integral(end, [&](double x) { return std::pow(x, order) * density(x); });
+    };
+    const double variance = moment(2) / moment(0);
+    for (int half = 1; half <= most; ++half) {
+      const double expected = moment(2 * half) / moment(0) / std::pow(variance, half);
+      EXPECT_NEAR(find_law(one.name)->even_moment(one.parameters, half) / expected, 1, 1e-5)
+          << one.name << " " << half;
+    }
+  };
+  expect_moments({"normal", {}, 0}, 20, 12, [](double x) { return std::exp(-0.5 * x * x); });
+  expect_moments({"uniform", {}, 0}, std::sqrt(3.0), 12, [](double) { return 1; });
+  expect_moments({"laplace", {}, 0}, 60, 12,
+                 [](double x) { return std::exp(-std::sqrt(2.0) * std::abs(x)); });
+  expect_moments({"logistic", {}, 0}, 60, 12, [](double x) {
+    return std::pow(std::cosh(x * std::acos(-1.0) / std::sqrt(12.0)), -2);
+  });
+  expect_moments({"student_t", {40}, 0}, 100, 6,
+                 [](double x) { return std::pow(1 + x * x / 38, -20.5); });
+  expect_moments({"truncated_normal", {2}, 0}, 2, 12,
+                 [](double x) { return std::exp(-0.5 * x * x); });
+  double normal = 1;  // 1, 3, 15, 105 ...
+  for (int half = 1; half <= 12; ++half) {
+    normal *= 2 * half - 1;
+    EXPECT_NEAR(find_law("sparse")->even_moment(std::vector{0.25}, half),
+                normal * std::pow(4, half - 1), 1e-9 * normal * std::pow(4, half));
+    EXPECT_NEAR(find_law("ternary")->even_moment(std::vector{0.25}, half), std::pow(4, half - 1),
+                1e-6);
+    const double outlier = normal * (0.9 + 0.1 * std::pow(10, half)) / std::pow(1.9, half);
+    EXPECT_NEAR(find_law("outlier")->even_moment(std::vector{0.1, 3.0}, half), outlier,
+                1e-9 * outlier);
+  }
+  EXPECT_EQ(find_law("student_t")->even_moment(std::vector{12.0}, 6), kInfinity);
+}
+
 /// False where the kurtosis of scores has no standard error, or one that a handful of draws carry.
 bool has_error(const LawCase& one) {
   if (one.name == "student_t") return one.parameters[0] > 8;

@@ -14,7 +14,7 @@ namespace {
 std::vector<ContrastRow> contrasts_of(const Experiment& experiment) {
   const Plan plan = plan_of(experiment);
   const Cell& cell = plan.cells.front();
-  return contrast_cell(plan, cell, measure_cell(plan, cell));
+  return contrast_cell(plan, cell, measure_cell(plan, cell), ExactValues(ReferenceMode::kOff));
 }
 
 // The contrast of one metric whose values under two scalings are given.
@@ -30,7 +30,9 @@ ContrastRow contrast_of_values(const std::string& metric, const std::vector<doub
   block.metrics = {{baseline}, {own}};
   block.complements = {{{}}, {{}}};
   block.logit_powers = {{}, {}};
-  return contrast_cell(plan, plan.cells.front(), {moments_of(block), {}}).front();
+  return contrast_cell(plan, plan.cells.front(), {moments_of(block), {}},
+                       ExactValues(ReferenceMode::kOff))
+      .front();
 }
 
 TEST(Contrast, IsEveryScalingLessTheFirst) {

@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "estimate/contrast.h"
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -61,6 +63,55 @@ TEST(FragileMeans, AreWarnedOf) {
   EXPECT_THAT(warnings_of(65536, 1000),
               ElementsAre(AllOf(HasSubstr("drawn: a handful of queries carry one mean of slope"),
                                 HasSubstr("of 1000 at normal, d = 65536, keys 8, scaling none"))));
+}
+
+// The entropy of queries whose top logit is near a sink of 3, where most are far above, and the
+// kurtosis of so few scores of d = 4: by theory, whatever the sample holds.
+TEST(FragileMeans, OfTheoryHaveNoIntervals) {
+  Experiment experiment = drawn_experiment("direct", 64, 64, 1000);
+  const auto sink = [](double bias) {
+    return logit_scaling("sink", "q.k", {.normaliser = {NormaliserKind::kSink, bias}});
+  };
+  experiment.scalings = {preset("none"), sink(3)};
+  experiment.metrics = metric_rows({"entropy", "sink_weight"});
+  const Plan plan = plan_of(experiment);
+  const CellTally tally = measure_cell(plan, plan.cells[0]);
+  ExactValues exact(ReferenceMode::kAuto);
+  const auto rows = estimate_cell(plan, plan.cells[0], tally, exact);
+  const auto contrasts = contrast_cell(plan, plan.cells[0], tally, exact);
+  EXPECT_EQ(row_of(rows, "none", "entropy").status, "ok");
+  EXPECT_EQ(row_of(rows, "sink", "entropy").status, "ok");
+  const ResultRow& rare = row_of(rows, "sink", "sink_weight");
+  EXPECT_EQ(rare.status, "rare");
+  EXPECT_TRUE(rare.estimate && rare.std_error && rare.z);
+  EXPECT_FALSE(rare.ci_low || rare.ci_high);
+  for (const ContrastRow& row : contrasts) {
+    EXPECT_TRUE(row.std_error) << row.metric;
+    EXPECT_FALSE(row.ci_low || row.ci_high) << row.metric;
+  }
+  FragileMeans fragile;
+  fragile.add(rows, tally.counts);
+  fragile.add(contrasts);
+  EXPECT_THAT(
+      fragile.warnings(),
+      testing::IsSupersetOf(
+          {testing::StartsWith("drawn: a handful of queries carry one line of sink_weight by "
+                               "theory (about 18 of 1000 at d = 64, keys 64, scaling sink): it has "
+                               "no interval"),
+           testing::StartsWith("drawn: a handful of queries carry one contrast of entropy, the "
+                               "first at d = 64, keys 64, scaling sink: it has no interval")}));
+}
+
+// 8000 scores of d = 4 have n / G^2 of 1.6 for their kurtosis, 80,000 have 16.
+TEST(FragileMeans, KurtosesTakeTheQueriesThatTheoryAsksFor) {
+  for (const std::int64_t queries : {kFewestJudged - 1, kFewestJudged, 9000L, 10'000L}) {
+    Experiment experiment = drawn_experiment("direct", 4, 8, queries);
+    experiment.metrics = metric_rows({"logit_kurtosis", "logit_sd"});
+    const bool is_rare = queries >= kFewestJudged && queries < 10'000;
+    const auto rows = run_config(config_of(experiment));
+    EXPECT_EQ(row_of(rows, "none", "logit_kurtosis").status, is_rare ? "rare" : "ok") << queries;
+    EXPECT_EQ(row_of(rows, "none", "logit_kurtosis").ci_low.has_value(), !is_rare) << queries;
+  }
 }
 
 TEST(FragileMeans, AreNoneInTheLessonsExercise) {

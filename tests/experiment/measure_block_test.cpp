@@ -53,6 +53,8 @@ TEST(MeasureBlock, EqualsAPlainComputationFromItsScores) {
     for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
       SCOPED_TRACE(experiment.scalings[s].name);
       const auto rows = logits_of(experiment, experiment.scalings[s], 1);
+      const long double unit =
+          power_scale(experiment.scalings[s].logit, cell_of(experiment).draw).unit;
       ASSERT_EQ(values->metrics[s].size(), 4U);
       ASSERT_EQ(values->logit_powers[s].size(), 4U);
       for (std::size_t query = 0; query < rows.size(); ++query) {
@@ -72,8 +74,8 @@ TEST(MeasureBlock, EqualsAPlainComputationFromItsScores) {
           long double mean = 0;
           long double size = 0;
           for (const double logit : rows[query]) {
-            mean += std::pow(static_cast<long double>(logit), power) / keys;
-            size += std::pow(std::abs(static_cast<long double>(logit)), power) / keys;
+            mean += std::pow(logit / unit, power) / keys;
+            size += std::pow(std::abs(logit / unit), power) / keys;
           }
           EXPECT_NEAR(values->logit_powers[s][static_cast<std::size_t>(power - 1)][query],
                       static_cast<double>(mean), static_cast<double>(size) * plain.tolerance());
@@ -96,9 +98,11 @@ TEST(MeasureBlock, TakesPowersAboutTheExpectedLogit) {
   EXPECT_DOUBLE_EQ(centre(1), 1000);
   const auto values = measure_block(experiment, cell, kSeed, 0);
   const auto rows = logits_of(experiment, experiment.scalings[1], 0);
+  const double unit = power_scale(experiment.scalings[1].logit, cell.draw).unit;
+  EXPECT_EQ(unit, 8);  // of spread 10: sqrt(100 (1 + 10^2)) / 10
   for (std::size_t query = 0; query < rows.size(); ++query) {
     double mean = 0;
-    for (const double logit : rows[query]) mean += (logit - 1000) / 3;
+    for (const double logit : rows[query]) mean += (logit - 1000) / 3 / unit;
     EXPECT_NEAR(values->logit_powers[1][0][query], mean, 1e-12);
   }
 }

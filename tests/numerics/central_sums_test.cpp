@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace attnscale {
@@ -15,13 +16,18 @@ constexpr double kCube = 4681 - 3 * kMean * 341 + 2 * 5 * kMean * kMean * kMean;
 constexpr double kFourth =
     69905 - 4 * kMean * 4681 + 6 * kMean * kMean * 341 - 3 * 5 * kMean * kMean * kMean * kMean;
 
+// The sum of a power in the unit 1.
+double plain(const CentralSums& sums, double CentralSums::*sum, int power) {
+  return sums.*sum * std::pow(sums.unit, power);
+}
+
 void expect_sums(const CentralSums& sums, double shift) {
   EXPECT_EQ(sums.count, 5);
   EXPECT_DOUBLE_EQ(sums.mean, kMean + shift);
   // A few dozen roundings, of terms of the size of the sums.
-  EXPECT_NEAR(sums.square, kSquare, 1e-13 * kSquare);
-  EXPECT_NEAR(sums.cube, kCube, 1e-13 * kFourth);
-  EXPECT_NEAR(sums.fourth, kFourth, 1e-13 * kFourth);
+  EXPECT_NEAR(plain(sums, &CentralSums::square, 2), kSquare, 1e-13 * kSquare);
+  EXPECT_NEAR(plain(sums, &CentralSums::cube, 3), kCube, 1e-13 * kFourth);
+  EXPECT_NEAR(plain(sums, &CentralSums::fourth, 4), kFourth, 1e-13 * kFourth);
 }
 
 TEST(CentralSums, AreThoseOfAllNumbersHoweverTheyArrive) {
@@ -45,9 +51,27 @@ TEST(CentralSums, DoNotCancelFarFromZero) {
     const double shifted = number + kShift;
     sums.add({&shifted, 1});
   }
-  EXPECT_NEAR(sums.square, kSquare, 1e-6 * kSquare);  // the mean is rounded to 2^-27
-  EXPECT_NEAR(sums.cube, kCube, 1e-6 * kFourth);
-  EXPECT_NEAR(sums.fourth, kFourth, 1e-6 * kFourth);
+  EXPECT_NEAR(plain(sums, &CentralSums::square, 2), kSquare,
+              1e-6 * kSquare);  // the mean is rounded to 2^-27
+  EXPECT_NEAR(plain(sums, &CentralSums::cube, 3), kCube, 1e-6 * kFourth);
+  EXPECT_NEAR(plain(sums, &CentralSums::fourth, 4), kFourth, 1e-6 * kFourth);
+}
+
+// Fourth powers of 1e-200 are 0, and of 1e200 infinite.
+TEST(CentralSums, OfAnySizeAreThoseOfOrdinaryNumbersInAnotherUnit) {
+  CentralSums ordinary;
+  for (const double number : kNumbers) ordinary.add({&number, 1});
+  for (const double size : {0x1p-700, 0x1p700}) {
+    CentralSums sums;
+    for (const double number : kNumbers) {
+      const double scaled = number * size;
+      sums.add({&scaled, 1});
+    }
+    EXPECT_EQ(sums.mean, ordinary.mean * size);
+    EXPECT_EQ(sums.unit, ordinary.unit * size);
+    EXPECT_EQ(sums.square, ordinary.square);
+    EXPECT_EQ(sums.fourth, ordinary.fourth);
+  }
 }
 
 }  // namespace

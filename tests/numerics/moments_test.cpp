@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace attnscale {
 namespace {
 
@@ -30,6 +32,38 @@ TEST(Moments, LargeOffsetLosesNoDigits) {
   const std::vector<double> x{1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 6};
   const std::vector<std::span<const double>> columns{x};
   EXPECT_DOUBLE_EQ(moments_of(columns).covariance(0, 0), 14.0 / 3);
+}
+
+Moments of_pair(const std::vector<double>& x, const std::vector<double>& y) {
+  const std::vector<std::span<const double>> columns{x, y};
+  return moments_of(columns);
+}
+
+// Squares of 1e-200 are 0, and of 1e200 infinite.
+TEST(Moments, OfAnySizeHaveTheSpreadOfOrdinaryNumbersInAnotherUnit) {
+  const std::vector<double> x{1, 2, 3, 6};
+  for (const double size : {0x1p-1000, 0x1p-700, 0x1p-400, 0x1p400, 0x1p700, 0x1p1000}) {
+    std::vector<double> scaled = x;
+    for (double& number : scaled) number *= size;
+    const Moments whole = of_pair(scaled, x);
+    const Moments halves = merge(of_pair({scaled[0]}, {x[0]}),
+                                 of_pair({scaled[1], scaled[2], scaled[3]}, {x[1], x[2], x[3]}));
+    for (const Moments& moments : {whole, halves}) {
+      EXPECT_EQ(moments.sd(0), std::sqrt(14.0 / 3) * size);
+      EXPECT_EQ(moments.sd(1), std::sqrt(14.0 / 3));
+      EXPECT_EQ(moments.error_of_mean(0), std::sqrt(14.0 / 3 / 4) * size);
+      EXPECT_DOUBLE_EQ(moments.covariance(0, 1), 14.0 / 3 * size);
+    }
+  }
+}
+
+// Blocks of one number each, whose deviations are 0 until they meet.
+TEST(Moments, OfConstantBlocksVaryAsTheirMeansDo) {
+  const Moments small = merge(of_pair({1e-200, 1e-200}, {1, 1}), of_pair({3e-200, 3e-200}, {1, 1}));
+  EXPECT_DOUBLE_EQ(small.sd(0), std::sqrt(4.0 / 3) * 1e-200);
+  EXPECT_EQ(small.sd(1), 0);
+  // What is far smaller than the rest is no part of it.
+  EXPECT_DOUBLE_EQ(merge(small, of_pair({1, 1}, {1, 1})).sd(0), std::sqrt(4.0 / 3 / 5));
 }
 
 }  // namespace

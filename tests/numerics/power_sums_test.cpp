@@ -29,8 +29,8 @@ TEST(PowerSums, AreMeansOfPowersAboutTheCentre) {
     for (const std::size_t queries : {1U, 7U, 8U, 11U}) {
       PowerSums sums;
       sums.start(static_cast<std::int64_t>(queries), powers);
-      sums.add_keys(tile_of(0, 3, queries), 3, 4.5);
-      sums.add_keys(tile_of(3, 10, queries), 10, 4.5);
+      sums.add_keys(tile_of(0, 3, queries), 3, {4.5});
+      sums.add_keys(tile_of(3, 10, queries), 10, {4.5});
       for (std::size_t query = 0; query < queries; ++query) {
         for (int power = 1; power <= powers; ++power) {
           long double exact = 0;
@@ -56,7 +56,7 @@ TEST(PowerSums, LoseNothingFarFromZero) {
   }();
   PowerSums sums;
   sums.start(1, 4);
-  sums.add_keys(tile, 2, 0x1p30);
+  sums.add_keys(tile, 2, {0x1p30});
   EXPECT_EQ(sums.mean(0, 0), 0);
   EXPECT_EQ(sums.mean(1, 0), 1);
   EXPECT_EQ(sums.mean(2, 0), 0);
@@ -66,11 +66,27 @@ TEST(PowerSums, LoseNothingFarFromZero) {
 TEST(PowerSums, StartOverForgetsWhatWasSeen) {
   PowerSums sums;
   sums.start(9, 4);
-  sums.add_keys(tile_of(0, 5, 9), 5, 0);
+  sums.add_keys(tile_of(0, 5, 9), 5, {});
   sums.start(2, 2);
-  sums.add_keys(std::vector<double>(kLanes, 3), 1, 1);
+  sums.add_keys(std::vector<double>(kLanes, 3), 1, {1});
   EXPECT_EQ(sums.mean(0, 1), 2);
   EXPECT_EQ(sums.mean(1, 1), 4);
+}
+
+// Fourth powers of 1e-200 are 0, and of 1e200 infinite.
+TEST(PowerSums, OfAnySizeAreThoseOfOrdinaryLogitsInAnotherUnit) {
+  const std::vector<double> ordinary = tile_of(0, 3, 4);
+  PowerSums expected;
+  expected.start(4, 4);
+  expected.add_keys(ordinary, 3, {5});
+  for (const double size : {0x1p-700, 0x1p700}) {
+    std::vector<double> tile = ordinary;
+    for (double& logit : tile) logit *= size;
+    PowerSums sums;
+    sums.start(4, 4);
+    sums.add_keys(tile, 3, {5 * size, size});
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(sums.mean(k, 3), expected.mean(k, 3));
+  }
 }
 
 }  // namespace
