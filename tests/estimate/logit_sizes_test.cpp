@@ -14,7 +14,7 @@ namespace {
 Experiment experiment_of(const std::vector<double>& multipliers) {
   Experiment experiment = drawn_experiment("direct", 16, 4, 5000);  // five blocks to merge
   experiment.scalings.clear();
-  const std::vector<std::string> names{"m"};
+  const std::vector<std::string_view> names{"m"};
   const Formula multiple = parse_formula("m q.k", FormulaKind::kLogit, names);
   for (const double multiplier : multipliers) {
     experiment.scalings.push_back(
