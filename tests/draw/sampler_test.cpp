@@ -23,12 +23,12 @@ void fill_signs(std::span<const double>, RandomStream& words, std::span<double> 
   for (double& entry : out) entry = (words() >> 63) != 0 ? 1 : -1;
 }
 
-double kurtosis_of_signs(std::span<const double>) {
+double moment_of_signs(std::span<const double>, int) {
   return 1;
 }
 
 // A law that the vector kernels do not know: +1 or -1.
-constexpr LawRow kSigns{"signs", "", "", {}, kurtosis_of_signs, fill_signs};
+constexpr LawRow kSigns{"signs", "", "", {}, moment_of_signs, fill_signs};
 
 class EverySampler : public ::testing::TestWithParam<SamplerRow> {};
 
