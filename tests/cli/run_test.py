@@ -102,7 +102,10 @@ class FilesTest(CommandLineTest):
                 self.assertNotIn("", errors[:3], line)
             if cells["status"] == "nonfinite":
                 self.assertEqual(cells["estimate"], "", line)
-        self.assertEqual(statuses, {"ok", "degenerate", "nonfinite"})
+            if cells["status"] == "rare":
+                self.assertNotIn("", (cells["estimate"], errors[0]), line)
+                self.assertEqual(errors[1:3], ["", ""], line)
+        self.assertEqual(statuses, {"ok", "rare", "degenerate", "nonfinite"})
 
     def test_counts_a_line_per_cell_scaling_and_metric_in_config_order(self):
         columns, lines = read_csv(self.run_config(TRY_THIS, "run", *SMALL) / "summary.csv")

@@ -15,7 +15,7 @@ CAPPED = 'softmax.scalings=["none", {"name": "cap", "logit": "c tanh(q.k / c)", 
 class ShowTest(CommandLineTest):
     def setUp(self):
         super().setUp()
-        self.answer = self.succeed("run", TRY_THIS, "--set", "queries=200", "--out", "run")
+        self.answer = self.succeed("run", TRY_THIS, "--set", "queries=400", "--out", "run")
 
     def test_prints_the_tables_of_the_run_again(self):
         self.assertEqual(self.succeed("show", "run").stdout, self.answer.stdout)
