@@ -273,25 +273,21 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
   for (const Scaling& scaling : experiment.scalings) {
     const std::int64_t d = size_of(given).value_or(1);
     const WiderVectors wider = vectors_of(scaling, d);
-    if (wider.query != d || wider.key != d) {
+    const auto refuse_it = [&](std::string_view why) {
       refuse(said_or_whole(value, "scalings"),
-             fmt::format("the scaling {} takes norms of more than the given {} numbers of a head; "
-                         "write rms(q).rms(k)",
-                         quote(scaling.name), d));
+             fmt::format("the scaling {} {}", quote(scaling.name), why));
+    };
+    if (wider.query != d || wider.key != d) {
+      refuse_it("takes norms of more than the given heads; write rms(q).rms(k)");
     }
     if (given.baseline && norms_for(scaling) == NormRequest::kSums &&
         !baseline_sampler().draws_entries) {
-      refuse(said_or_whole(value, "scalings"),
-             fmt::format("the scaling {} takes means of entries, of which a baseline draws none; "
-                         "write \"baseline\": false",
-                         quote(scaling.name)));
+      refuse_it("takes means of entries, which a baseline lacks; write \"baseline\": false");
     }
     if (given.scores.empty() || !has_norm(scaling.logit)) continue;
-    refuse(said_or_whole(value, "scalings"),
-           fmt::format(
-               "the scaling {} normalises queries and keys, which scores alone do not show; write "
-               "\"queries\" and \"keys\" inside \"given\" instead of \"scores\"",
-               quote(scaling.name)));
+    refuse_it(
+        "normalises queries and keys, which scores alone do not show; write \"queries\" and "
+        "\"keys\" inside \"given\" instead of \"scores\"");
   }
 }
 
