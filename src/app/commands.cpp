@@ -181,12 +181,7 @@ std::vector<std::string> describe_sampler(const SamplerRow& row) {
 
 Results read_finished(const std::string& folder) {
   namespace fs = std::filesystem;
-  if (fs::exists(folder) && !fs::is_directory(folder)) {
-    throw UserError(folder + ": is a file; expected the folder of a finished run");
-  }
-  if (!fs::exists(folder)) {
-    throw UserError(folder + ": no such folder; attnscale run CONFIG makes one");
-  }
+  expect_folder(folder, "a finished run");
   if (!fs::exists(fs::path(folder) / "summary.csv")) {
     const std::optional<Manifest> manifest = read_manifest(folder);
     if (manifest && manifest->shard.starts_with("shard ")) {
