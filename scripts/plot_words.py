@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 def read_json(path):
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

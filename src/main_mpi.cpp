@@ -1,8 +1,9 @@
 // The program for many processes: the same commands as attnscale, started with mpirun or srun. The
 // root runs them, the other ranks measure what it hands out; all return its exit code.
 #include <exception>
-#include <iostream>
+#include <string>
 
+#include "app/process.h"
 #include "app/program.h"
 #include "config/config.h"
 #include "config/user_error.h"
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
     executor.dismiss(code);
     return code;
   } catch (const std::exception& error) {
-    std::cerr << "attnscale: " << error.what() << "\n";
+    say(std::string("attnscale: ") + error.what());
     return static_cast<int>(ExitCode::kFailed);
   }
 }

@@ -82,6 +82,22 @@ class PortableTest(unittest.TestCase):
             self.assertEqual(answer.returncode, 0, answer.stderr)
 
 
+# What may be done in one place alone: print to the terminal, and read a file.
+ONE_PLACE = {r"\bstd::(?:cerr|cout)\b|\bf?printf\(|\bfwrite\(|\bfputs\(": ["app/process"],
+             r"\bstd::[io]?fstream\b|\bistreambuf_iterator\b|\bfopen\(": []}
+
+
+class OnePlaceTest(unittest.TestCase):
+    def test_what_has_one_place_is_done_nowhere_else(self):
+        for path in tracked_files():
+            if path.parts[0] != "src" or path.suffix not in (".h", ".cpp"):
+                continue
+            text = re.sub(r"//.*", "", (ROOT / path).read_text())
+            for pattern, places in ONE_PLACE.items():
+                if path.relative_to("src").with_suffix("").as_posix() not in places:
+                    self.assertIsNone(re.search(pattern, text), (path, pattern))
+
+
 class LabelsTest(unittest.TestCase):
     """What check_all.sh runs is what everything else leaves out."""
 

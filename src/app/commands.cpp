@@ -133,12 +133,14 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
+  bool has_unknown = false;
   for (const PlanLine& line : lines) {
     screen.rows.push_back({line.asked->name, name_with_value(line.entries, line.entries_value),
                            whole(line.d), std::to_string(line.keys), line.sampler,
                            std::to_string(line.queries), whole(line.blocks),
                            line.seconds ? rounded_seconds(*line.seconds) : ""});
     total += line.seconds.value_or(0);
+    has_unknown |= !line.seconds;
   }
   std::string text = to_text(screen, width) + "\nLogits\n";
   const std::vector<std::string> logits = formula_lines(config);
@@ -148,11 +150,12 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
       text += fmt::format("  {}{}\n", *logit++, constants_in_words(scaling.logit, experiment.d));
     }
   }
-  return text + fmt::format(
-                    "\nA run would take {} {} processor seconds. Nothing was run.\n"
-                    "Results go to {}\n",
-                    total < 0.01 ? "less than" : "about",
-                    total < 0.01 ? "0.01" : rounded_seconds(total), folder.string());
+  return text +
+         fmt::format(
+             "\nA run would take {} {} processor seconds{}. Nothing was run.\n"
+             "Results go to {}\n",
+             total < 0.01 ? "less than" : "about", total < 0.01 ? "0.01" : rounded_seconds(total),
+             has_unknown ? " and, beyond that, what the given numbers take" : "", folder.string());
 }
 
 // The name of each row, followed by the lines of its description.
@@ -203,12 +206,7 @@ std::vector<std::string> describe_sampler(const SamplerRow& row) {
 
 Results read_finished(const std::string& folder) {
   namespace fs = std::filesystem;
-  if (fs::exists(folder) && !fs::is_directory(folder)) {
-    throw UserError(folder + ": is a file; expected the folder of a finished run");
-  }
-  if (!fs::exists(folder)) {
-    throw UserError(folder + ": no such folder; attnscale run CONFIG makes one");
-  }
+  expect_folder(folder, "a finished run");
   if (!fs::exists(fs::path(folder) / "summary.csv")) {
     const std::optional<Manifest> manifest = read_manifest(folder);
     if (manifest && manifest->shard.starts_with("shard ")) {

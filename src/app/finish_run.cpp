@@ -163,15 +163,14 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   return FinishedRun{std::move(results), std::move(warnings), ExitCode::kTargetNotReached};
 }
 
-std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,
-                                   const Results& results) {
+std::vector<ManifestFile> write_run(const std::filesystem::path& folder, const Config& config,
+                                    const Results& results) {
   std::vector<NamedBytes> files = result_files(config, results);
   files.push_back({"config.json", to_json_text(config)});
   write_atomically(folder, files);
-  std::vector<std::string> names;
-  names.reserve(files.size());
-  for (const NamedBytes& file : files) names.push_back(file.name);
-  return names;
+  std::vector<ManifestFile> entries;
+  std::ranges::transform(files, std::back_inserter(entries), entry_of);
+  return entries;
 }
 
 }  // namespace attnscale

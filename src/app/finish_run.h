@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/manifest.h"
 #include "config/user_error.h"
 #include "execution/ledger.h"
 #include "experiment/measure_block.h"
@@ -26,8 +27,9 @@ struct FinishedRun {
 std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
                                         const StopSignal& stop = nullptr);
 
-/// Writes the result files and config.json into `folder`, each atomically, and returns their names.
-std::vector<std::string> write_run(const std::filesystem::path& folder, const Config& config,
-                                   const Results& results);
+/// Writes the result files and config.json into `folder`, each atomically, and returns their
+/// entries of the manifest.
+std::vector<ManifestFile> write_run(const std::filesystem::path& folder, const Config& config,
+                                    const Results& results);
 
 }  // namespace attnscale

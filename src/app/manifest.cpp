@@ -1,9 +1,11 @@
 #include "app/manifest.h"
 
+#include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
 
 #include "io/json_text.h"
+#include "io/sha256.h"
 #include "io/whole_file.h"
 
 namespace attnscale {
@@ -92,6 +94,11 @@ static void to_json(Json& json, const ManifestFile& file) {
 
 static void from_json(const Json& json, ManifestFile& file) {
   visit_file_keys(file, Reader{json});
+}
+
+ManifestFile entry_of(const NamedBytes& file) {
+  return {file.name, sha256_hex(file.bytes), file.bytes.size(),
+          std::ranges::count(file.bytes, '\n')};
 }
 
 std::string to_json_text(const Manifest& manifest) {

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "app/version.h"
+#include "io/atomic_file.h"
 
 namespace attnscale {
 
 inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kLogName = "events.jsonl";
 
 /// The status of a run that measured all it was asked for.
 inline constexpr std::string_view kFinishedStatus = "finished";
@@ -30,6 +32,9 @@ struct ManifestFile {
 
   friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
 };
+
+/// The entry of a file.
+ManifestFile entry_of(const NamedBytes& file);
 
 /// JSON as text; its layout has no meaning.
 struct JsonText {

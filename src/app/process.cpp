@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include "io/printable.h"
+
 namespace attnscale {
 
 void occupy_standard_files() {
@@ -22,10 +24,16 @@ void occupy_standard_files() {
 }
 
 void write_stdout(const std::string& text) {
-  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
-  if (written < text.size() || std::fflush(stdout) != 0) {
+  const std::string shown = printable(text);
+  const std::size_t written = std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (written < shown.size() || std::fflush(stdout) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
   }
+}
+
+void say(const std::string& sentence) {
+  const std::string shown = printable(sentence) + "\n";
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 int available_processors() {

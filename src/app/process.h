@@ -9,8 +9,13 @@ namespace attnscale {
 /// gets their numbers and receives what is printed. Writing to them still fails.
 void occupy_standard_files();
 
-/// Writes all of `text` to stdout. Throws std::system_error if stdout is closed or full.
+/// Writes all of `text` to stdout, as `printable` has it. Throws std::system_error if stdout is
+/// closed or full.
 void write_stdout(const std::string& text);
+
+/// Writes a sentence to the reader, as `printable` has it, and a line end to stderr. That stderr is
+/// closed or full is nothing to stop for.
+void say(const std::string& sentence);
 
 /// Processors in this process's affinity mask, at least 1.
 int available_processors();

@@ -1,12 +1,13 @@
 #include "app/program.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <exception>
 #include <filesystem>
-#include <iostream>
 #include <string_view>
+#include <system_error>
 
 #include "app/commands.h"
 #include "app/process.h"
@@ -29,7 +30,7 @@ struct Runner {
   ExitCode operator()(const PlanCommand& command) const {
     std::vector<std::string> warnings;
     const std::string text = plan_text(command, terminal_width(STDOUT_FILENO), warnings);
-    for (const std::string& warning : warnings) std::cerr << "warning: " << warning << "\n";
+    for (const std::string& warning : warnings) say("warning: " + warning);
     return print(text);
   }
 
@@ -61,6 +62,18 @@ struct Runner {
   }
 };
 
+// What to do about a file that cannot be used.
+std::string_view way_out(const std::error_code& error) {
+  if (error == std::errc::is_a_directory) return "; a file belongs there: move that folder away";
+  if (error == std::errc::not_a_directory) return "; a part of that path is a file: name another";
+  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
+    return "; give yourself the right to, or name another place";
+  }
+  if (error == std::errc::read_only_file_system) return "; name a place that can be written to";
+  if (error == std::errc::no_space_on_device) return "; make room, then repeat the command";
+  return "";
+}
+
 // Files of given numbers are mapped into memory: if one is cut off, reading past its new end raises
 // SIGBUS, where no exception can be thrown. The folder is left unfinished, as after a kill.
 extern "C" void report_cut_file(int) {
@@ -82,17 +95,20 @@ int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   try {
     code = std::visit(Runner{executor}, parse_command_line(arguments));
   } catch (const UserError& error) {
-    std::cerr << error.what() << "\n";
+    say(error.what());
     code = error.code();
   } catch (const FolderInUse& error) {
-    std::cerr << "attnscale: " << error.what() << "\n";
+    say(std::string("attnscale: ") + error.what());
     code = ExitCode::kWrongInput;
   } catch (const std::bad_alloc&) {
-    std::cerr << "attnscale: not enough memory\n";
+    say("attnscale: not enough memory");
   } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << "attnscale: " << error.path1().string() << ": " << error.code().message() << "\n";
+    say(fmt::format("attnscale: {}: {}{}", error.path1().string(), error.code().message(),
+                    way_out(error.code())));
+  } catch (const std::system_error& error) {
+    say(fmt::format("attnscale: {}{}", error.what(), way_out(error.code())));
   } catch (const std::exception& error) {
-    std::cerr << "attnscale: " << error.what() << "\n";
+    say(std::string("attnscale: ") + error.what());
   }
   return static_cast<int>(code);
 }

@@ -1,8 +1,8 @@
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <optional>
 
 #include "app/commands.h"
@@ -17,6 +17,7 @@
 #include "execution/stop.h"
 #include "io/folder_lock.h"
 #include "io/result_files.h"
+#include "io/whole_file.h"
 #include "numerics/vector_target.h"
 #include "report/report.h"
 
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 
 // A warning goes to the reader and to the log.
 void warn(const std::string& warning, RunJournal& journal) {
-  std::cerr << "warning: " << warning << "\n";
+  say("warning: " + warning);
   journal.warning(warning);
 }
 
@@ -38,9 +39,9 @@ void print_report(const Results& results, const std::vector<std::string>& formul
 
 ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<Shard> shard,
                            Verbosity verbosity) {
-  std::cerr << folder.string() << " holds this run already, finished"
-            << (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "")
-            << "; nothing to do\n";
+  say(folder.string() + " holds this run already, finished" +
+      (code == ExitCode::kTargetNotReached ? ", a precision target not reached" : "") +
+      "; nothing to do");
   if (verbosity == Verbosity::kNormal && !shard) {
     const fs::path place = run_place(folder);
     print_report(read_results(place), read_manifest(place).value_or(Manifest{}).logits);
@@ -74,15 +75,31 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
   const auto show = [&](const FolderContents& contents) {
     return show_finished_run(folder, contents.exit_code, wanted.shard, options.verbosity);
   };
+  // What a kill left beside a finished run. It does no harm where it cannot be removed.
+  const auto tidy = [&] {
+    if (!has_leftovers(folder, wanted.shard)) return;
+    try {
+      const FolderLock lock(folder);
+      if (look().found.state == FolderState::kFinished) remove_leftovers(folder, wanted.shard);
+    } catch (const std::exception&) {
+      return;
+    }
+  };
   const Workplace before = look();
   const bool is_in_place = run_place(folder) == folder;
-  if (before.found.state == FolderState::kFinished && is_in_place) return show(before.found);
+  if (before.found.state == FolderState::kFinished && is_in_place) {
+    tidy();
+    return show(before.found);
+  }
   make_folder(folder);
   const FolderLock lock(folder);
   if (run_place(folder) != folder) put_in_place(folder);
   Workplace at = look();  // now that nobody else can change it
   const fs::path place = at.place;
-  if (at.found.state == FolderState::kFinished) return show(at.found);
+  if (at.found.state == FolderState::kFinished) {
+    remove_leftovers(folder, wanted.shard);
+    return show(at.found);
+  }
   if (at.found.state == FolderState::kOther) {
     clear_folder(place);
     at.found = {};
@@ -92,7 +109,10 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
   try {
     const ExitCode code = work(std::move(at), journal);
     if (run_place(folder) != folder) put_in_place(folder);
-    if (code != ExitCode::kInterrupted) std::cerr << "wrote " << folder.string() << "\n";
+    if (code != ExitCode::kInterrupted) {
+      remove_leftovers(folder, wanted.shard);
+      say("wrote " + folder.string());
+    }
     return code;
   } catch (...) {
     journal.fail();
@@ -138,7 +158,7 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
 
 // The manifest's entry of the checkpoint, alone.
 std::vector<ManifestFile> checkpoint_entry(const fs::path& place) {
-  return file_entries(place, {std::string(kCheckpointName)});
+  return {entry_of({std::string(kCheckpointName), read_file(place / kCheckpointName)})};
 }
 
 ExitCode interrupt(const WantedRun& wanted, const fs::path& place, const StopRequest& stop,
@@ -146,8 +166,8 @@ ExitCode interrupt(const WantedRun& wanted, const fs::path& place, const StopReq
   save_checkpoint(place, wanted.identity, ledger);
   journal.checkpoint(ledger.queries_done());
   journal.end(ExitCode::kInterrupted, checkpoint_entry(place));
-  std::cerr << "stopped by " << stop.reason() << " after " << ledger.queries_done()
-            << " queries; the same command goes on from here\n";
+  say(fmt::format("stopped by {} after {} queries; the same command goes on from here",
+                  stop.reason(), ledger.queries_done()));
   return ExitCode::kInterrupted;
 }
 
@@ -157,28 +177,21 @@ ExitCode interrupt(const WantedRun& wanted, const fs::path& place, const StopReq
   try {
     code = interrupt();
   } catch (const std::exception& error) {
-    std::cerr << "attnscale: " << error.what() << "\n";
+    say(std::string("attnscale: ") + error.what());
   }
   std::_Exit(static_cast<int>(code));
 }
 
 ExitCode give_up_before_measuring(const StopRequest& stop) {
-  std::cerr << "stopped by " << stop.reason() << " before anything was measured\n";
+  say(fmt::format("stopped by {} before anything was measured", stop.reason()));
   return ExitCode::kInterrupted;
 }
 
-// Writes the result files of estimate_run.
-std::vector<ManifestFile> write_results(const WantedRun& wanted, const fs::path& place,
-                                        const FinishedRun& finished) {
-  return file_entries(place, write_run(place, wanted.plan.config, finished.results));
-}
-
 // Notes and reports what was written.
-ExitCode finish(const WantedRun& wanted, const fs::path& place, const FinishedRun& finished,
+ExitCode finish(const WantedRun& wanted, const FinishedRun& finished,
                 std::vector<ManifestFile> files, Verbosity verbosity, RunJournal& journal) {
   for (const std::string& warning : finished.warnings) warn(warning, journal);
   journal.end(finished.exit_code, std::move(files));
-  fs::remove(place / kCheckpointName);
   if (verbosity == Verbosity::kNormal) {
     print_report(finished.results, formula_lines(wanted.plan.config));
   }
@@ -187,7 +200,7 @@ ExitCode finish(const WantedRun& wanted, const fs::path& place, const FinishedRu
 
 ExitCode finish_shard(const WantedRun& wanted, const fs::path& place, RunJournal& journal) {
   journal.end(ExitCode::kDone, checkpoint_entry(place));
-  std::cerr << part_name(wanted.shard) << " is done; join all shards with attnscale merge\n";
+  say(part_name(wanted.shard) + " is done; join all shards with attnscale merge");
   return ExitCode::kDone;
 }
 
@@ -229,7 +242,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     if (!found.warning.empty()) warn(found.warning, journal);
     Ledger ledger(plan, command.shard.value_or(Shard{}), std::move(found.measured));
     if (const auto queries = ledger.queries_done()) {
-      std::cerr << "going on after " << queries << " queries\n";
+      say(fmt::format("going on after {} queries", queries));
     }
     const auto interrupted = [&] { return interrupt(wanted, at.place, stop, ledger, journal); };
     early.reset();
@@ -240,10 +253,9 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
         return finish_shard(wanted, place, journal);
       }
       if (const auto finished = estimate_run(plan, ledger, stop.signal())) {
-        std::vector<ManifestFile> files = write_results(wanted, place, *finished);
+        std::vector<ManifestFile> files = write_run(place, plan.config, finished->results);
         guard.dismiss();
-        return finish(wanted, place, *finished, std::move(files), command.writing.verbosity,
-                      journal);
+        return finish(wanted, *finished, std::move(files), command.writing.verbosity, journal);
       }
     }
     guard.dismiss();
@@ -255,13 +267,14 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
 ExitCode merge_experiment(const MergeCommand& command) {
   const fs::path folder = command.out;
   const std::vector<fs::path> shards(command.shards.begin(), command.shards.end());
+  for (const fs::path& shard : shards) expect_folder(shard, "a shard");
   refuse_to_write_into_a_shard(folder, shards);
   MergedRun merged = merged_run(shards);
   const WantedRun wanted{merged.plan, merged.identity, std::nullopt};
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
     const auto finished = estimate_run(merged.plan, ledger);
-    return finish(wanted, at.place, *finished, write_results(wanted, at.place, *finished),
+    return finish(wanted, *finished, write_run(at.place, merged.plan.config, finished->results),
                   command.writing.verbosity, journal);
   };
   return with_claimed_folder(folder, wanted, command.writing, work);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "app/manifest.h"
@@ -9,6 +10,7 @@
 #include "config/user_error.h"
 #include "io/json_text.h"
 #include "io/result_files.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {
@@ -21,6 +23,43 @@ std::vector<std::string> run_files() {
   names.insert(names.end(),
                {"config.json", std::string(kManifestName), std::string(kCheckpointName)});
   return names;
+}
+
+// Refuses a path through a file, and folders in the places of the run's files.
+void expect_room_for_a_run(const fs::path& folder) {
+  for (fs::path part; const fs::path& name : folder) {
+    part /= name;
+    const fs::file_status status = fs::status(part);
+    if (!fs::exists(status) || fs::is_directory(status)) continue;
+    throw UserError(part.string() + " is a file; write into a folder with --out DIR");
+  }
+  std::vector<std::string> names = run_files();
+  names.emplace_back(kLogName);
+  for (const std::string& name : names) {
+    if (!fs::is_directory(folder / name)) continue;
+    throw UserError((folder / name).string() +
+                    " is a folder, where a run writes a file; move it away, or write elsewhere "
+                    "with --out DIR");
+  }
+}
+
+// Whether a log begins like one of ours; a kill may have cut it anywhere.
+bool is_our_log(std::string_view log) {
+  constexpr std::string_view kBeginning = "{\"time\":\"";
+  return log.substr(0, kBeginning.size()) == kBeginning.substr(0, log.size());
+}
+
+// What only an unfinished run needs. The checkpoint of a shard is its result.
+std::vector<fs::path> unfinished_files(const fs::path& folder, std::optional<Shard> shard) {
+  std::vector<fs::path> files = {folder / (std::string(kCheckpointName) + ".tmp")};
+  if (!shard) files.push_back(folder / kCheckpointName);
+  return files;
+}
+
+// A replacement that was put in its place already, or has not begun.
+bool has_empty_replacement(const fs::path& folder) {
+  const fs::path replacement = folder / kReplacementName;
+  return fs::is_directory(replacement) && !fs::exists(replacement / kManifestName);
 }
 
 // Which file of a finished run is missing or has another length, and which of the two; empty if
@@ -92,10 +131,20 @@ fs::path results_folder(const Config& config, const std::vector<Override>& overr
   return fs::path("results") / name;
 }
 
-FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
-  if (fs::exists(folder) && !fs::is_directory(folder)) {
-    throw UserError(folder.string() + " is a file; write into a folder with --out DIR");
+void expect_folder(const fs::path& folder, std::string_view what) {
+  const fs::file_status status = fs::status(folder);
+  if (!fs::exists(status)) {
+    throw UserError(
+        fmt::format("{}: no such folder; expected that of {}, which attnscale run makes",
+                    folder.string(), what));
   }
+  if (!fs::is_directory(status)) {
+    throw UserError(fmt::format("{}: is a file; expected the folder of {}", folder.string(), what));
+  }
+}
+
+FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
+  expect_room_for_a_run(folder);
   if (auto contents = contents_by_manifest(folder, wanted)) return std::move(*contents);
   FolderContents contents;
   if (const auto checkpoint = load_checkpoint(folder)) {
@@ -112,7 +161,11 @@ FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
     return contents;
   }
   // With our log they are what a kill left of a short run: it starts again.
-  if (fs::exists(folder / "events.jsonl")) return contents;
+  if (const auto log = read_file_if_any(folder / kLogName)) {
+    if (is_our_log(*log)) return contents;
+    return another_run(
+        fmt::format("{} holds {} that is not of attnscale", folder.string(), kLogName));
+  }
   if (!fs::exists(folder)) return contents;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
@@ -154,12 +207,30 @@ void put_in_place(const fs::path& folder) {
   fs::remove_all(replacement);
 }
 
+bool has_leftovers(const fs::path& folder, std::optional<Shard> shard) {
+  const auto exists = [](const fs::path& path) { return fs::exists(path); };
+  return fs::exists(folder / ".lock") || has_empty_replacement(folder) ||
+         std::ranges::any_of(unfinished_files(folder, shard), exists);
+}
+
+void remove_leftovers(const fs::path& folder, std::optional<Shard> shard) noexcept {
+  try {
+    for (const fs::path& file : unfinished_files(folder, shard)) fs::remove(file);
+    if (!has_empty_replacement(folder)) return;
+    const fs::path replacement = folder / kReplacementName;
+    clear_folder(replacement);
+    if (fs::is_empty(replacement)) fs::remove(replacement);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 void clear_folder(const fs::path& folder) {
   for (const std::string& name : run_files()) {
     fs::remove(folder / name);
     fs::remove(folder / (name + ".tmp"));
   }
-  fs::remove(folder / "events.jsonl");
+  fs::remove(folder / kLogName);
   const fs::path figures = folder / "figures";
   if (!fs::is_directory(figures)) return;
   for (const auto& entry : fs::directory_iterator(figures)) {

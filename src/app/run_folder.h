@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -49,7 +50,8 @@ struct FolderContents {
 };
 
 /// Compares what is in `folder` with the wanted run. Of the files of a finished run it looks at the
-/// lengths only; `attnscale verify` reads them. Throws DamagedCheckpoint.
+/// lengths only; `attnscale verify` reads them. Throws DamagedCheckpoint, and UserError where a
+/// file is in the place of a folder or a folder in that of a file.
 FolderContents inspect_folder(const std::filesystem::path& folder, const WantedRun& wanted);
 
 /// Where a run that replaces another is written until it is whole, in the folder of the other.
@@ -63,9 +65,20 @@ std::filesystem::path run_place(const std::filesystem::path& folder);
 /// and run_place leads to it.
 void put_in_place(const std::filesystem::path& folder);
 
+/// Throws UserError if `folder` is no folder; `what` is the one that is wanted, such as "a shard".
+void expect_folder(const std::filesystem::path& folder, std::string_view what);
+
 /// Makes `folder` and its parents if they are absent. Throws std::runtime_error, with the reason
 /// and a way out, if it cannot.
 void make_folder(const std::filesystem::path& folder);
+
+/// What a kill leaves in the folder of a finished run, or of a finished shard: its lock, the
+/// checkpoint of a whole run, one half written, a replacement that nothing is in.
+bool has_leftovers(const std::filesystem::path& folder, std::optional<Shard> shard);
+
+/// Removes them, but for the lock, which must be held. What cannot be removed stays: it does no
+/// harm.
+void remove_leftovers(const std::filesystem::path& folder, std::optional<Shard> shard) noexcept;
 
 /// Removes the files of a run and the pictures drawn of it, and nothing else, from `folder`.
 void clear_folder(const std::filesystem::path& folder);

@@ -3,14 +3,10 @@
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 
 #include "app/version.h"
 #include "io/atomic_file.h"
-#include "io/sha256.h"
 #include "numerics/vector_target.h"
 #include "report/report.h"
 
@@ -48,13 +44,6 @@ Manifest first_manifest(const WantedRun& wanted) {
   return manifest;
 }
 
-ManifestFile file_entry(const std::filesystem::path& folder, const std::string& name) {
-  const std::filesystem::path path = folder / name;
-  std::ifstream file(path, std::ios::binary);
-  const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
-  return {name, sha256_hex_of_file(path), std::filesystem::file_size(path), lines};
-}
-
 std::string_view status_of(ExitCode code) {
   if (code == ExitCode::kDone || code == ExitCode::kTargetNotReached) return kFinishedStatus;
   return code == ExitCode::kInterrupted ? "interrupted" : "failed";
@@ -62,18 +51,9 @@ std::string_view status_of(ExitCode code) {
 
 }  // namespace
 
-std::vector<ManifestFile> file_entries(const std::filesystem::path& folder,
-                                       const std::vector<std::string>& names) {
-  std::vector<ManifestFile> entries;
-  for (const std::string& name : names) entries.push_back(file_entry(folder, name));
-  return entries;
-}
-
 RunJournal::RunJournal(std::filesystem::path folder, const WantedRun& wanted,
                        std::vector<std::string> arguments, int threads)
-    : folder_(std::move(folder)),
-      manifest_(first_manifest(wanted)),
-      events_(folder_ / "events.jsonl") {
+    : folder_(std::move(folder)), manifest_(first_manifest(wanted)), events_(folder_ / kLogName) {
   manifest_.arguments = std::move(arguments);
   manifest_.threads = threads;
   manifest_.started = timestamp(started_);

@@ -14,10 +14,6 @@
 
 namespace attnscale {
 
-/// The manifest's entries of these files of `folder`.
-std::vector<ManifestFile> file_entries(const std::filesystem::path& folder,
-                                       const std::vector<std::string>& names);
-
 /// Appends to FOLDER/events.jsonl, one JSON object a line, and writes FOLDER/manifest.json.
 /// Everything may throw std::system_error that names the file.
 class RunJournal {

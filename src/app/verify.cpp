@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "app/commands.h"
 #include "app/manifest.h"
+#include "app/run_folder.h"
 #include "config/config.h"
 #include "estimate/reference.h"
 #include "estimate/reference_check.h"
@@ -29,10 +31,16 @@ using Faults = std::vector<std::string>;
 // The manifest of a finished whole run.
 Manifest finished_manifest(const fs::path& folder) {
   const std::string name = folder.string();
+  expect_folder(folder, "a finished run");
   if (!fs::exists(folder / kManifestName)) {
     throw UserError(name + ": holds no run to verify (no manifest.json in it)");
   }
-  std::optional<Manifest> manifest = read_manifest(folder);
+  std::optional<Manifest> manifest;
+  try {
+    manifest = read_manifest(folder);
+  } catch (const std::system_error& error) {
+    throw UserError(error.what(), ExitCode::kMismatch);
+  }
   if (!manifest) {
     throw UserError(name + "/manifest.json: is damaged or not of attnscale", ExitCode::kMismatch);
   }

@@ -50,15 +50,6 @@ std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<
 [[noreturn]] void refuse_second(const JsonValue& value, std::string_view noun,
                                 const std::string& name);
 
-/// The same if one of `earlier` has this name.
-template <typename Named>
-void refuse_repeated_name(const JsonValue& value, const std::vector<Named>& earlier,
-                          const std::string& name, std::string_view noun) {
-  for (const Named& other : earlier) {
-    if (other.name == name) refuse_second(value, noun, name);
-  }
-}
-
 /// The names in a list, to be found in constant time.
 class UsedNames {
  public:

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "config/axis.h"
@@ -14,6 +15,7 @@ namespace attnscale {
 namespace {
 
 constexpr double kMostCells = 1e6;
+constexpr std::size_t kMostExperiments = 10'000;
 constexpr std::array<std::string_view, 2> kReferenceNames = {"auto",
                                                              "off"};  // as the enum has them
 static_assert(static_cast<std::size_t>(ReferenceMode::kOff) == 1);
@@ -31,10 +33,27 @@ void read_schema_path(const JsonValue& value, const Field&, ConfigDraft&) {
   read_text(value);
 }
 
+// Refuses a key of `value` that belongs `elsewhere`; `where` ends the sentence.
+void refuse_misplaced(const JsonValue& value, const std::vector<std::string_view>& own,
+                      const std::vector<std::string_view>& elsewhere, const char* where) {
+  for (const JsonMember& member : value.members) {
+    if (std::ranges::find(own, member.name) != own.end()) continue;
+    if (std::ranges::find(elsewhere, member.name) == elsewhere.end()) continue;
+    refuse(member.place, member.value.pointer, quote(member.name) + where);
+  }
+}
+
 void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) {
   expect_list(value, "experiments, such as [{\"d\": [4, 64], \"keys\": 8}]");
+  if (value.items.size() > kMostExperiments) {
+    refuse(value, fmt::format("found {} experiments; at most {} are allowed: one experiment may "
+                              "have a list of each d, keys, entries and scalings",
+                              value.items.size(), kMostExperiments));
+  }
   UsedNames names("experiment");
   for (const JsonValue& item : value.items) {
+    refuse_misplaced(item, experiment_keys(), config_keys(),
+                     " holds for all experiments; move it out of this one, beside \"experiments\"");
     Experiment experiment =
         read_experiment(item, draft.experiments.size(), *draft.sampler, draft.warnings);
     names.add(said_or_whole(item, "name"), experiment.name);
@@ -87,6 +106,8 @@ const std::vector<ConfigRow>& rows() {
 
 LoadedConfig read_config(const JsonValue& document) {
   ConfigDraft draft;
+  refuse_misplaced(document, config_keys(), experiment_keys(),
+                   " is a key of an experiment; write it inside one of \"experiments\"");
   read_object(document, rows(), draft);
   double cells = 0;
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);

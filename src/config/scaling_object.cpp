@@ -213,13 +213,13 @@ const PresetRow* preset_of(const JsonValue& object) {
   return preset != nullptr ? &read_preset(*preset) : nullptr;
 }
 
-void read_object_into(const JsonValue& object, std::vector<Scaling>& scalings) {
+void read_object_into(const JsonValue& object, UsedNames& names, std::vector<Scaling>& scalings) {
   const PresetRow* const preset = preset_of(object);
   const std::vector<std::string_view> own = own_keys(object);
   ScalingDraft draft;
   read_object(object, rows(), draft, preset != nullptr ? names_of(parameters_of(*preset)) : own);
   const std::string name = name_of_scaling(object, draft, preset);
-  refuse_repeated_name(object, scalings, name, "scaling");
+  names.add(object, name);
   std::optional<Formula> logit;
   std::vector<NamedNumber> numbers;
   if (preset != nullptr) {
@@ -260,10 +260,10 @@ void read_object_into(const JsonValue& object, std::vector<Scaling>& scalings) {
 }
 
 // A preset that needs no number, by its name.
-void read_name_into(const JsonValue& value, std::vector<Scaling>& scalings) {
+void read_name_into(const JsonValue& value, UsedNames& names, std::vector<Scaling>& scalings) {
   const PresetRow& row = read_preset(value);
   expect_no_parameters(value, "the scaling " + quote(row.name), "preset", parameters_of(row));
-  refuse_repeated_name(value, scalings, std::string(row.name), "scaling");
+  names.add(value, std::string(row.name));
   scalings.push_back(*find_scaling(row.name));
 }
 
@@ -315,11 +315,12 @@ std::string preset_schema(const PresetRow& row) {
 
 void read_into(const JsonValue& value, const Field&, std::vector<Scaling>& scalings) {
   expect_list(value, "scalings, such as [\"none\", \"div_sqrt_d\"]");
+  UsedNames names("scaling");
   for (const JsonValue& item : value.items) {
     if (item.kind == JsonKind::kObject) {
-      read_object_into(item, scalings);
+      read_object_into(item, names, scalings);
     } else {
-      read_name_into(item, scalings);
+      read_name_into(item, names, scalings);
     }
   }
 }

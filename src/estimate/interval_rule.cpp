@@ -51,7 +51,8 @@ double logit_carrying_share(const MetricRow& metric, const Draw& draw, const For
   const std::optional<Bend> bend = bend_of(draw, logit);
   if (metric.kind == MetricKind::kLogitMean || !bend || cuts_tails(draw, logit, *bend)) return 1;
   const auto keys = static_cast<double>(draw.keys);
-  if (bend->norm != VectorNorm::kNone) return std::min(1.0, keys / of_metric(metric, normal_score_skewness()));
+  if (bend->norm != VectorNorm::kNone)
+    return std::min(1.0, keys / of_metric(metric, normal_score_skewness()));
   const double of_score = of_metric(metric, score_skewness(draw.entries, draw.d, draw.keys));
   const double of_query = of_metric(metric, query_skewness(draw.entries, draw.d, draw.keys));
   const double share = 1 / std::max(of_score / keys, of_query);

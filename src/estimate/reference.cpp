@@ -252,8 +252,7 @@ std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, c
   std::vector<double> shares;
   for (const MetricRow* metric : experiment.metrics) {
     if (metric->kind != MetricKind::kPerQuery) {
-      shares.push_back(
-          logit_contrast_share(*metric, cell.draw, scaling.logit, baseline.logit));
+      shares.push_back(logit_contrast_share(*metric, cell.draw, scaling.logit, baseline.logit));
     } else {
       const bool is_entropy = metric->exact_mean == ExactMean::kEntropy;
       shares.push_back(sink_share < 1 && is_entropy ? sink_share / kFewer : sink_share);

@@ -191,10 +191,8 @@ MergedRun merge_shards(const std::vector<std::filesystem::path>& folders,
                        const ConfigReader& read_config) {
   Faults faults;
   std::vector<ShardOutline> shards = load_outlines(folders, read_config, faults);
-  if (shards.empty()) {
-    faults.push_back("no shard was given");
-    throw_faults(faults);
-  }
+  if (folders.empty()) faults.emplace_back("no shard was given");
+  if (shards.empty()) throw_faults(faults);
 
   MergedRun merged;
   merged.identity = commonest_identity(shards);

@@ -12,6 +12,14 @@
 namespace attnscale {
 namespace {
 
+// What NumPy makes numbers of an array of such a type with.
+std::string_view as_numbers(const std::string& type) {
+  const char kind = type.size() > 1 ? type[1] : ' ';
+  if (kind == 'V') return "the array with the type that it had, or array.view(TYPE)";
+  if (kind == 'c') return "array.real or abs(array)";
+  return "array.astype(\"<f4\")";
+}
+
 NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& dtype) {
   if (dtype && tensor.holds_bits) {
     const NumberFormatRow& said = row_of(*dtype);
@@ -32,8 +40,8 @@ NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& 
         tensor.name,
         fmt::format(
             "found numbers of the type {}; expected float64, float32, float16 (of either byte "
-            "order), bfloat16, float8_e4m3fn or float8_e5m2: save array.astype(\"<f4\")",
-            in_quotes(tensor.type)));
+            "order), bfloat16, float8_e4m3fn or float8_e5m2: save {}",
+            in_quotes(tensor.type), as_numbers(tensor.type)));
   }
   if (dtype && *dtype != *tensor.format) {
     refuse_file(tensor.name, fmt::format("found numbers of the type {}; \"dtype\" says {}",

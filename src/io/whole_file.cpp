@@ -19,7 +19,7 @@ std::optional<std::string> read_file_if_any(const std::filesystem::path& path) {
   return read_file(path);
 }
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const std::filesystem::path& path, std::size_t most) {
   const FileDescriptor file(path, O_RDONLY);
   std::string bytes;
   std::array<char, 1 << 16> piece;
@@ -29,6 +29,7 @@ std::string read_file(const std::filesystem::path& path) {
     if (count < 0) throw_file_error("read", path, errno);
     if (count == 0) return bytes;
     bytes.append(piece.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > most) throw_file_error("read", path, EFBIG);
   }
 }
 

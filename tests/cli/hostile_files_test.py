@@ -129,6 +129,58 @@ class FolderOfOthersTest(HostileFilesTest):
                      says="notes is a file; write into a folder with --out DIR")
         self.assertEqual((self.folder / "notes").read_text(), "notes")
 
+    def test_a_folder_in_the_place_of_a_file_is_named(self):
+        for name in ("manifest.json", "checkpoint.txt", "summary.csv", "config.json",
+                     "events.jsonl"):
+            place = self.folder / f"has-{name}"
+            (place / name).mkdir(parents=True)
+            for force in ([], ["--force"]):
+                self.refused("run", self.config, "--quiet", "--out", place.name, *force, code=2,
+                             says=f"has-{name}/{name} is a folder, where a run writes a file; "
+                                  "move it away, or write elsewhere with --out DIR")
+            self.assertEqual([path.name for path in place.iterdir()], [name])
+        self.refused("verify", "has-manifest.json", code=5,
+                     says="cannot read has-manifest.json/manifest.json: Is a directory")
+        self.refused("show", "has-manifest.json", code=1,
+                     says="cannot read has-manifest.json/manifest.json: .*move that folder away")
+        self.refused("merge", "m", "has-checkpoint.txt", code=5,
+                     says="cannot read has-checkpoint.txt/checkpoint.txt: Is a directory")
+
+    def test_what_is_no_folder_of_a_shard_is_named(self):
+        (self.folder / "notes").write_text("notes")
+        self.succeed("run", self.config, "--quiet", "--out", "whole")
+        self.refused("merge", "m", "notes", code=2, says="notes: is a file; expected the folder")
+        self.refused("merge", "m", "absent", code=2, says="absent: no such folder")
+        self.refused("merge", "m", "whole", code=5,
+                     says=r"whole is not a shard: it holds no checkpoint\.txt\n$")
+        self.assertFalse((self.folder / "m").exists())
+
+    def test_a_log_of_others_is_left_alone(self):
+        place = self.folder / "logs"
+        place.mkdir()
+        (place / "events.jsonl").write_text('{"level": "info"}\n')
+        self.refused("run", self.config, "--quiet", "--out", "logs", code=2,
+                     says=r"logs holds events\.jsonl that is not of attnscale.*--out DIR")
+        self.assertEqual((place / "events.jsonl").read_text(), '{"level": "info"}\n')
+        for torn in ("", '{"ti', '{"time":"2026-11-30T08:17:04.903Z","event":"start"'):
+            (place / "events.jsonl").write_text(torn)  # as a kill leaves it
+            self.succeed("run", self.config, "--quiet", "--out", "logs", "--force")
+            (place / "manifest.json").unlink()
+            for path in place.iterdir():
+                path.unlink()
+
+    def test_a_lock_of_the_dead_does_not_outlive_a_finished_run(self):
+        self.succeed("run", self.config, "--quiet", "--out", "run")
+        lock = self.folder / "run" / ".lock"
+        self.assertFalse(lock.exists())
+        lock.write_text("process 1 on a machine that was switched off")
+        self.succeed("run", self.config, "--quiet", "--out", "run")
+        self.assertFalse(lock.exists())
+        with open(lock, "w") as held:  # by somebody who lives
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.succeed("run", self.config, "--quiet", "--out", "run")
+            self.assertTrue(lock.exists())
+
     def test_a_folder_in_use_is_wrong_input(self):
         (self.folder / "busy").mkdir()
         with open(self.folder / "busy" / ".lock", "w") as lock:

@@ -73,11 +73,6 @@ class KillRanksTest(CommandLineTest):
                 self.assert_same_files(self.whole, self.place / "out")
                 tried["errors" if how in ERRORS else "kills"] += 1
 
-    def assert_same_files(self, first, second):
-        for name in (".lock", "checkpoint.txt", "checkpoint.txt.tmp"):  # see kill_test.py
-            (second / name).unlink(missing_ok=True)
-        super().assert_same_files(first, second)
-
     def test_the_root(self):
         self.play(0, [*KILLS, *ERRORS], 5 if SLOW else 110)
 

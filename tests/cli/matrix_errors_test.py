@@ -62,6 +62,8 @@ WRONG_NPY = [
      ["byte 20: found", '"<f2", "<f4" or "<f8"']),
     ("bits alone", npy(header("'|V2'", shape="(4, 4)"), FOUR), ['found "|V2"',
                                                                 '"dtype": "bfloat16"']),
+    ("wider bits", npy(header("'|V4'", shape="(2, 4)"), FOUR), ['type "|V4"', "array.view("]),
+    ("complex", npy(header("'<c8'", shape="(2, 2)"), FOUR), ['type "<c8"', "array.real"]),
     ("bits as integers", npy(header("'<u2'", shape="(4, 4)"), FOUR), ['"dtype": "bfloat16"']),
     ("order no truth", npy(header(order="0"), FOUR), ["byte 44", "expected True or False"]),
     ("a single number", npy(header(shape="()"), FOUR[:8]), ["the shape ()", "(rows, d)"]),

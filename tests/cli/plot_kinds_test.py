@@ -83,6 +83,12 @@ class KindsTest(PlotCase):
         self.assertIn("mean of the queries, no interval", texts(picture))
         self.assertIn("fill: #ffffff; stroke: #d55e00", picture)
 
+    def test_words_that_cannot_be_read_are_done_without(self):
+        self.write(*[summary_line(d) for d in (4, 16, 64)])
+        for text in ("{", "[" * 200_000 + "]" * 200_000):
+            (self.run_folder / "config.json").write_text(text)
+            self.assertIn("entropy", self.draw())
+
     def test_a_fraction_has_no_median(self):
         self.write(*[summary_line(d, metric="saturated", estimate=0.4, quantiles=(0, d > 4, 1))
                      for d in (4, 16, 64)])

@@ -136,6 +136,25 @@ class PlanTest(CommandLineTest):
         self.assertRegex(text,
                          r"A run would take about [\d.]+ processor seconds\. Nothing was run\.")
 
+    def test_a_factor_of_nothing_is_said(self):
+        idle = {"name": "idle", "logit": "0 q.k"}
+        config = self.write_config({"name": "a", "experiments": [
+            {"d": [4, 8], "keys": 2, "queries": 50, "scalings": ["none", idle]},
+            {"given": {"scores": [[1, 2, 3]]}, "scalings": [idle], "metrics": ["logit_sd"]}]})
+        said = ("warning: config.json: experiment_1: under the scaling idle no logit depends on its "
+                "score: its factor is 0 at d=8 keys=2\n"
+                "warning: config.json: experiment_2: under the scaling idle no logit depends on its "
+                "score: its factor is 0 at d=1 keys=3\n")
+        self.assertEqual(self.succeed("plan", config).stderr, said)
+        self.assertIn(said, self.succeed("run", config, "--out", "run").stderr)
+
+    def test_the_cost_of_given_numbers_is_not_called_nothing(self):
+        config = self.write_config({"name": "a", "experiments": [
+            {"given": {"scores": [[1, 2]], "d": 4}}, {"d": 4}]})
+        self.assertRegex(self.succeed("plan", config).stdout,
+                         r"processor seconds and, beyond that, what the given numbers take\. "
+                         r"Nothing was run\.")
+
     def test_swept_numbers_are_shown_as_a_person_writes_them(self):
         # 3 * 0.05 is 0.15000000000000002 in binary; files keep it.
         config = self.write_config({"name": "a", "experiments": [

@@ -182,6 +182,76 @@ class UsageTest(CommandLineTest):
         self.refuse("softmax", "16", "8", "0", says=['"8"'])
 
 
+class ControlCharactersTest(CommandLineTest):
+    """A terminal obeys what is in names, paths and files that others wrote: it is not shown them."""
+
+    ESCAPES = ["\x1b[31m", "\x9b31m", "\r", "\x07"]
+
+    def printed(self, *arguments, **options):
+        answer = self.attnscale(*arguments, text=False, **options)
+        shown = answer.stdout + answer.stderr
+        for number in [*range(9), *range(11, 32), 127]:
+            self.assertNotIn(number, shown, (arguments, shown))
+        for number in range(0x80, 0xA0):
+            self.assertNotIn(b"\xc2" + bytes([number]), shown, (arguments, shown))
+        return shown.decode("utf-8")  # and nothing that is not text
+
+    def test_of_arguments(self):
+        for escape in self.ESCAPES:
+            for arguments in (
+                    [f"c{escape}"], ["run", f"c{escape}.json"], ["run", TRY_THIS, f"--{escape}"],
+                    ["run", TRY_THIS, "--set", f"a{escape}=1"],
+                    ["run", TRY_THIS, "--set", f'name="{escape}"'],
+                    ["run", TRY_THIS, "--threads", escape], ["run", TRY_THIS, "--shard", escape],
+                    ["merge", f"m{escape}", f"s{escape}"], ["show", f"r{escape}"],
+                    ["verify", f"r{escape}"], ["softmax", f"1,{escape}"], ["list", escape],
+                    ["plan", TRY_THIS, "--format", escape],
+                    ["audit", "--queries", f"q{escape}", "--keys", "k", "--weights", "w"],
+                    ["audit", "--d", "4", "--like", f"q.k * {escape}"]):
+                shown = self.printed(*arguments)
+                self.assertRegex(shown, r"\\u00(1b\[31m|9b31m|0d|07)", arguments)
+
+    def test_of_the_folder(self):
+        out = "a\x1b[31mb"
+        wrote = self.printed("run", TRY_THIS, "--set", "queries=20", "--out", out)
+        self.assertIn(r"wrote a\u001b[31mb", wrote)
+        self.assertTrue((self.folder / out / "summary.csv").exists())
+        self.assertIn(r"a\u001b[31mb holds this run already",
+                      self.printed("run", TRY_THIS, "--set", "queries=20", "--out", out))
+        for command in ("show", "verify"):
+            self.printed(command, out)
+        strange = os.fsdecode(b"x\x9b\xff")
+        self.assertIn(r"wrote x\x9b\xff",
+                      self.printed("run", TRY_THIS, "--set", "queries=20", "--out", strange))
+
+    def test_of_configs_and_of_files(self):
+        for text in ('{"name": "a", "experiments": [{"d": 4, "\\u001b[31m": 1}]}',
+                     '{"name": "a", "experiments": [{"d": 4, "\\u009b31m": 1}]}',
+                     '{"name": "a", "experiments": [{"d": \x1b[31m}]}',
+                     '{"name": "a", "experiments": [{"d": "\\u009b31m"}]}',
+                     '{"name": "a", "experiments": [{"given": {"scores": "s.csv"}}]}'):
+            (self.folder / "s.csv").write_text("1,2\n\x1b[31mx,1\n")
+            self.assertRegex(self.printed("run", self.write_config(text)),
+                             r"u00[19]b\[?31m|0x1b")
+
+    def test_of_the_files_of_a_run(self):
+        self.printed("run", TRY_THIS, "--set", "queries=20", "--out", "run")
+        for name in ("summary.csv", "manifest.json", "crossings.csv", "config.json"):
+            path = self.folder / "run" / name
+            text = path.read_text()
+            path.write_text(text.replace("try_this", "try\x1b[31m").replace(
+                "none = q.k", r"none\u001b[31m\u009b31m = q.k"))
+            for command in (["show", "run"], ["show", "run", "--format", "csv"],
+                            ["show", "run", "--format", "markdown"], ["verify", "run"],
+                            ["run", TRY_THIS, "--set", "queries=20", "--out", "run"]):
+                self.printed(*command)
+            path.write_text(text)
+
+    def test_of_the_environment(self):
+        for name in ("COLUMNS", "NO_COLOR", "TERM", "HOME", "LANG"):
+            self.printed("plan", TRY_THIS, env={**os.environ, name: "\x1b[31m"})
+
+
 class OutputTest(CommandLineTest):
     def test_stdout_carries_only_what_was_asked_for(self):
         answer = self.succeed("run", TRY_THIS, "--set", "queries=20", "--out", "run")

@@ -128,7 +128,10 @@ class Verify(CommandLineTest):
         self.mismatch("of by_hand", "is not what its numbers give")
 
     def test_a_folder_without_a_finished_run(self):
-        self.refuse("verify", "nothing", says=["nothing: holds no run"])
+        self.refuse("verify", "nothing", says=["nothing: no such folder"])
+        (self.folder / "empty").mkdir()
+        self.refuse("verify", "empty", says=["empty: holds no run"])
+        self.refuse("verify", "run.config.json", says=["is a file; expected the folder"])
         shutil.copytree(self.out, self.folder / "early")
         path = self.folder / "early" / "manifest.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))

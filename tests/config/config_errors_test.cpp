@@ -73,6 +73,7 @@ TEST(ConfigErrors, NameWrongKeysAndTypesAtTheTop) {
       {"@{\"experiments\": [{\"d\": 4}]}", "", {"\"name\" is missing"}},
       {"@{\"name\": \"a\"}", "", {"\"experiments\" is missing"}},
       {"{@\"sead\": 1" + rest, "/sead", {"unknown key \"sead\"", "did you mean \"seed\"?"}},
+      {"{@\"queries\": 1" + rest, "/queries", {"\"queries\" is a key of an experiment"}},
       {"{@\"zzz\": 1" + rest, "/zzz", {"unknown key \"zzz\"", "Allowed: $schema, name"}},
       {"{\"seed\": 1, @\"seed\": 2" + rest, "/seed", {"duplicate key \"seed\"", "line 1"}},
       {"{\"seed\": @-1" + rest, "/seed", {"found -1", "from 0 to 9007199254740991"}},
@@ -104,6 +105,10 @@ TEST(ConfigErrors, NameWrongNumbersOfAnExperiment) {
       {experiment("@{\"keys\": 8}"), "/experiments/0", {"\"d\" is missing", "Head size"}},
       {experiment("@4"), "/experiments/0", {"found 4", "an object"}},
       {experiment("{\"d\": 4, @\"qeries\": 1}"), at + "qeries", {"did you mean \"queries\"?"}},
+      {experiment("{\"d\": 4, @\"reference\": \"off\"}"),
+       at + "reference",
+       {"\"reference\" holds for all experiments", "beside \"experiments\""}},
+      {experiment("{\"d\": 4, @\"seed\": 1}"), at + "seed", {"holds for all experiments"}},
       {experiment("{\"d\": 4, @\"d\": 8}"), at + "d", {"duplicate key \"d\""}},
       {experiment("{\"d\": @3.9}"),
        at + "d",
@@ -234,6 +239,18 @@ TEST(ConfigErrors, SayWhatIsWrongWithAFile) {
               HasSubstr("empty.json:1:1: the file is empty"));
 }
 
+TEST(ConfigErrors, BoundTheNumberOfExperiments) {
+  const auto many = [](int count) {
+    std::string text = "{\"d\": 4}";
+    for (int i = 1; i < count; ++i) text += ",{\"d\": 4}";
+    return experiment(text);
+  };
+  EXPECT_EQ(message_of(many(10'000)), "accepted");
+  EXPECT_THAT(message_of(many(10'001)),
+              AllOf(HasSubstr("/experiments: found 10001 experiments; at most 10000"),
+                    HasSubstr("a list of")));
+}
+
 TEST(ConfigErrors, AreFoundQuicklyInALargeConfig) {
   std::string rows = "[1";
   for (int i = 0; i < 100'000; ++i) rows += ", 0.5";
@@ -271,7 +288,8 @@ TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
 // A double keeps 53 bits from 2.2e-308 on.
 TEST(ConfigErrors, RefuseLogitsThatWouldLoseDigits) {
   const auto scaling = [](const std::string& text, const std::string& rest = "") {
-    return "{\"name\": \"a\", \"experiments\": [{\"d\": 16, \"scalings\": @[{\"name\": \"s\", \"logit\": \"" +
+    return "{\"name\": \"a\", \"experiments\": [{\"d\": 16, \"scalings\": @[{\"name\": \"s\", "
+           "\"logit\": \"" +
            text + "\"}]" + rest + "}]}";
   };
   const std::string at = "/experiments/0/scalings";
