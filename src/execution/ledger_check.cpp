@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "experiment/histogram.h"
+#include "numerics/unit.h"
 
 namespace attnscale {
 namespace {
@@ -66,6 +67,12 @@ bool group_is_possible(const Moments& group, const MetricCounts& counts,
   return !std::isfinite(most) || sums_are_possible(group, 1, -most, most);
 }
 
+bool units_are_possible(const Moments& group) {
+  return std::ranges::all_of(group.unit, [](double unit) {
+    return std::isfinite(unit) && unit >= kLeastUnit && unit == unit_of(unit);
+  });
+}
+
 // Sums of high powers may overflow, but where the weights of every query are known all its logits
 // were finite, and so is their mean.
 bool logits_are_possible(const Moments& group, bool are_finite) {
@@ -80,6 +87,7 @@ bool moments_are_possible(const CellLedger& ledger, const Experiment& experiment
   const auto metrics = per_query_metrics(experiment);
   const bool has_logits = logit_powers(experiment) > 0;
   for (const auto& [node, moments] : ledger.tree.pending()) {
+    if (!std::ranges::all_of(moments, units_are_possible)) return false;
     auto group = moments.begin();
     for (std::size_t s = 0; s < experiment.scalings.size(); ++s) {
       const Moments* const logits = has_logits ? &*group++ : nullptr;

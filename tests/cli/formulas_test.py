@@ -1,5 +1,5 @@
-"""Formulas of logits through the whole program: norms that need more than squared lengths, biases by
-the places of query and key, and the numbers of published models."""
+"""Formulas of logits through the whole program: norms that need more than squared lengths, biases
+by the places of query and key, and the numbers of published models."""
 
 import math
 import unittest

@@ -96,10 +96,11 @@ TEST(FragileMeans, OfTheoryHaveNoIntervals) {
       fragile.warnings(),
       testing::IsSupersetOf(
           {testing::StartsWith("drawn: a handful of queries carry one line of sink_weight by "
-                               "theory (about 18 of 1000 at d = 64, keys 64, scaling sink): it has "
-                               "no interval"),
+                               "theory (about 18 of 1000 at normal, d = 64, keys 64, scaling "
+                               "sink): it has no interval"),
            testing::StartsWith("drawn: a handful of queries carry one contrast of entropy, the "
-                               "first at d = 64, keys 64, scaling sink: it has no interval")}));
+                               "first at normal, d = 64, keys 64, scaling sink: it has no "
+                               "interval")}));
 }
 
 // 8000 scores of d = 4 have n / G^2 of 1.6 for their kurtosis, 80,000 have 16.
