@@ -141,10 +141,10 @@ class PlanTest(CommandLineTest):
         config = self.write_config({"name": "a", "experiments": [
             {"d": [4, 8], "keys": 2, "queries": 50, "scalings": ["none", idle]},
             {"given": {"scores": [[1, 2, 3]]}, "scalings": [idle], "metrics": ["logit_sd"]}]})
-        said = ("warning: config.json: experiment_1: under the scaling idle no logit depends on its "
-                "score: its factor is 0 at d=8 keys=2\n"
-                "warning: config.json: experiment_2: under the scaling idle no logit depends on its "
-                "score: its factor is 0 at d=1 keys=3\n")
+        said = ("warning: config.json: experiment_1: under the scaling idle no logit depends on "
+                "its score: its factor is 0 at d=8 keys=2\n"
+                "warning: config.json: experiment_2: under the scaling idle no logit depends on "
+                "its score: its factor is 0 at d=1 keys=3\n")
         self.assertEqual(self.succeed("plan", config).stderr, said)
         self.assertIn(said, self.succeed("run", config, "--out", "run").stderr)
 

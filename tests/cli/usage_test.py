@@ -183,7 +183,7 @@ class UsageTest(CommandLineTest):
 
 
 class ControlCharactersTest(CommandLineTest):
-    """A terminal obeys what is in names, paths and files that others wrote: it is not shown them."""
+    """A terminal obeys what is in names, paths and files that others wrote: they are spelt."""
 
     ESCAPES = ["\x1b[31m", "\x9b31m", "\r", "\x07"]
 
