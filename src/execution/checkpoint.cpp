@@ -69,7 +69,7 @@ std::string checkpoint_text(const RunIdentity& identity, const Ledger& ledger) {
 
 Checkpoint parse_checkpoint(std::string_view text, const std::string& name) {
   try {
-    if (!text.starts_with(std::string(kFirstWord) + " ")) {
+    if (!text.starts_with(fmt::format("{} ", kFirstWord))) {
       throw TextError("it is not a checkpoint of attnscale");
     }
     TextReader reader(checked_body(text));
