@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -158,52 +159,6 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
              has_unknown ? " and, beyond that, what the given numbers take" : "", folder.string());
 }
 
-// The name of each row, followed by the lines of its description.
-template <typename Row>
-std::string table_list(std::span<const Row> rows,
-                       std::vector<std::string> (*describe)(const Row&)) {
-  std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.name.size() + 2);
-  std::string text;
-  for (const Row& row : rows) {
-    std::string_view label = row.name;
-    for (const std::string& line : describe(row)) {
-      text += fmt::format("{:<{}}{}\n", label, width, line);
-      label = "";
-    }
-  }
-  return text;
-}
-
-// Formula, meaning, origin and the numbers it needs: too much for one line.
-std::vector<std::string> describe_scaling(const PresetRow& row) {
-  std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
-                                 fmt::format("from: {}", row.source)};
-  for (const PresetParameter& parameter : row.parameters()) {
-    lines.push_back(parameter.is_required()
-                        ? fmt::format("needs {}: {}", parameter.name, parameter.help)
-                        : fmt::format("takes {}: {}; {} by default", parameter.name, parameter.help,
-                                      parameter.fallback));
-  }
-  return lines;
-}
-
-std::vector<std::string> describe_law(const LawRow& row) {
-  std::string line = fmt::format("{}: {}", row.help, row.formula);
-  for (const auto& parameter : row.parameters) {
-    line += fmt::format("; {}: {}", parameter.name, parameter.help);
-  }
-  return {line};
-}
-
-std::vector<std::string> describe_metric(const MetricRow& row) {
-  return {fmt::format("{} [{}]", row.help, row.unit)};
-}
-
-std::vector<std::string> describe_sampler(const SamplerRow& row) {
-  return {std::string(row.help)};
-}
-
 Results read_finished(const std::string& folder) {
   namespace fs = std::filesystem;
   expect_folder(folder, "a finished run");
@@ -258,21 +213,17 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
     const Scaling scaling = *find_scaling(name);
     if (command.d || !needs_d(scaling.logit)) experiment.scalings.push_back(scaling);
   }
+  constexpr double kBarOfOne = 20;
   ScreenTable screen;
-  screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
+  screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)", "weight as a bar"};
   const auto results = measure_given(Config{}, experiment);
   for (const WeightRow& row : results->weights) {
-    screen.rows.push_back({row.scaling, std::to_string(row.key), shortest(row.score),
-                           shortest(row.logit), rounded(row.weight, 6), rounded(row.slope, 6)});
+    screen.rows.push_back(
+        {row.scaling, std::to_string(row.key), shortest(row.score), shortest(row.logit),
+         rounded(row.weight, 6), rounded(row.slope, 6),
+         std::string(static_cast<std::size_t>(std::lround(kBarOfOne * row.weight)), '#')});
   }
   return to_text(screen, width);
-}
-
-std::string list_text(const ListCommand& command) {
-  if (command.what == "scalings") return table_list(preset_table(), describe_scaling);
-  if (command.what == "laws") return table_list(law_table(), describe_law);
-  if (command.what == "metrics") return table_list(metric_table(), describe_metric);
-  return table_list(sampler_table(), describe_sampler);
 }
 
 }  // namespace attnscale

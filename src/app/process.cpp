@@ -36,6 +36,17 @@ void say(const std::string& sentence) {
   std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
+std::filesystem::path shipped_configs() {
+  std::error_code unreadable;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path();
+  for (const char* place : {"../share/attnscale/configs", "../configs"}) {
+    const std::filesystem::path folder = (program / place).lexically_normal();
+    if (std::filesystem::exists(folder / "schema.json", unreadable)) return folder;
+  }
+  return {};
+}
+
 int available_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

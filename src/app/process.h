@@ -1,6 +1,7 @@
 // What the system gives this process: its standard files and its processors.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace attnscale {
@@ -16,6 +17,10 @@ void write_stdout(const std::string& text);
 /// Writes a sentence to the reader, as `printable` has it, and a line end to stderr. That stderr is
 /// closed or full is nothing to stop for.
 void say(const std::string& sentence);
+
+/// The folder of the configs that came with this program: beside its build, or installed. Empty if
+/// there is none.
+std::filesystem::path shipped_configs();
 
 /// Processors in this process's affinity mask, at least 1.
 int available_processors();

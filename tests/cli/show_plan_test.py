@@ -41,7 +41,7 @@ class ShowTest(CommandLineTest):
                                          "3 p(1-p) of a typical query at d = 1024",
                                          "4 divided by d at d = 1024"), strict=True):
             self.assertTrue(line.startswith(start), line)
-        self.assertIn("against sqrt(d) 2 4 8 16 32", answers[0])
+        self.assertIn("raw spread sqrt(d) = 2 4 8 16 32 (exact; measured ", answers[0])
         self.assertIn("1/8 = 0.125", answers[3])
 
     def test_prints_markdown(self):
