@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "app/joined_summary.h"
 #include "app/manifest.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -188,19 +189,20 @@ std::string plan_text(const PlanCommand& command, std::size_t width,
 
 std::string show_text(const ShowCommand& command, std::size_t width) {
   std::string text;
-  std::vector<ResultRow> joined;
-  for (const std::string& folder : command.folders) {
+  std::vector<RunSummary> runs;
+  for (std::string folder : command.folders) {
     const std::string place = run_place(folder).string();
-    const Results results = read_finished(place);
+    Results results = read_finished(place);
+    std::optional<Manifest> manifest = read_manifest(place);
     if (command.format == TableFormat::kCsv) {
-      joined.insert(joined.end(), results.rows.begin(), results.rows.end());
+      while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+      runs.push_back({std::move(folder), std::move(manifest), std::move(results.rows)});
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    const Manifest manifest = read_manifest(place).value_or(Manifest{});
-    text += report_text(results, manifest.logits, command.format, width);
+    text += report_text(results, manifest.value_or(Manifest{}).logits, command.format, width);
   }
-  return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;
+  return command.format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }
 
 std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
@@ -219,7 +221,7 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
   const auto results = measure_given(Config{}, experiment);
   for (const WeightRow& row : results->weights) {
     screen.rows.push_back(
-        {row.scaling, std::to_string(row.key), shortest(row.score), shortest(row.logit),
+        {row.key.scaling, std::to_string(row.key_number), shortest(row.score), shortest(row.logit),
          rounded(row.weight, 6), rounded(row.slope, 6),
          std::string(static_cast<std::size_t>(std::lround(kBarOfOne * row.weight)), '#')});
   }
