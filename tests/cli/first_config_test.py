@@ -1,4 +1,4 @@
-"""The first config of one's own: what may be left out, where it may come from, and what lists it."""
+"""The first config of one's own: what may be left out, where it may come from, what lists it."""
 
 import csv
 import io
