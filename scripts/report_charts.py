@@ -120,11 +120,13 @@ def histogram_chart(lines, title):
     beyond the axis is told in words by the page."""
     rows = [{"from": number_of(line["bin_low"]), "to": number_of(line["bin_high"]),
              "density": number_of(line["density"]), "series": line["series"],
-             "d": number_of(line["d"]), "keys": number_of(line["keys"]), "entries_series": line["entries_series"]}
+             "d": number_of(line["d"]), "keys": number_of(line["keys"]),
+             "entries_series": line["entries_series"]}
             for line in lines if line["bin_low"] and line["bin_high"] and line["count"] != "0"]
     params, filters = selectors(lines, None, "series")
     return {"$schema": SCHEMA, "description": f"How often: {title}", "data": {"values": rows},
-            "params": params, "transform": [{"filter": " && ".join(filters)}] if filters else [],
+            "params": params,
+            "transform": [{"filter": " && ".join(filters)}] if filters else [],
             "facet": {"field": "series", "type": "nominal", "title": None, "sort": None},
             "columns": 3, "spec": {"width": 230, "height": 130, "mark": "bar", "encoding": {
                 "x": {"field": "from", "type": "quantitative", "title": title, "bin": "binned"},

@@ -157,6 +157,21 @@ Command make_new(const Arguments& arguments) {
   return NewCommand{arguments.only_word("file to write, such as my_question.json")};
 }
 
+// The script's options are in one of ours, so that help and checks are the same as everywhere.
+ScriptCommand script_command(const std::string& script, const Arguments& arguments,
+                             std::span<const OptionRow> options) {
+  if (arguments.words().empty()) arguments.only_word("run's folder");
+  ScriptCommand command{script, arguments.words()};
+  for (const OptionRow& row : options) {
+    const std::string name(row.name);
+    if (row.value.empty() && arguments.flag(name)) command.arguments.push_back("--" + name);
+    for (const std::string& text : arguments.texts(name)) {
+      command.arguments.insert(command.arguments.end(), {"--" + name, text});
+    }
+  }
+  return command;
+}
+
 // A command of the program. Help reads these rows; a new command is a new row.
 struct CommandRow {
   std::string_view name;
@@ -201,6 +216,15 @@ constexpr std::array kShowOptions{
     kHelp};
 constexpr std::array kSoftmaxOptions{
     OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
+constexpr std::array kPlotOptions{
+    OptionRow{"metric", "M", "draw this metric; may be repeated (default: all that the run measured)", true},
+    OptionRow{"x", "X", "along the axis: d, keys, scaling_value, entries_value, scaling, entries or logit_sd (default: what varies)"},
+    OptionRow{"sort", "", "sort what stands below each other by its value"},
+    OptionRow{"out", "DIR", "folder of the pictures (default: figures in the run's; of several runs here)"},
+    OptionRow{"pdf", "", "write a PDF of each picture as well"},
+    kHelp};
+constexpr std::array kReportOptions{
+    OptionRow{"out", "FILE", "the page (default: report.html in DIR; for several runs here)"}, kHelp};
 constexpr std::array kExactOptions{
     OptionRow{"d", "N", "head size; like --keys a number, a list (4,16) or a range (4..1024x4, 2..10+2)"},
     OptionRow{"keys", "N", "number of keys (default 8)"},
@@ -215,7 +239,18 @@ constexpr std::array kExactOptions{
 constexpr std::array kListOptions{
     OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
 constexpr std::array kHelpAlone{kHelp};
+// clang-format on
 
+Command make_plot(const Arguments& arguments) {
+  return script_command("plot.py", arguments, kPlotOptions);
+}
+
+Command make_report(const Arguments& arguments) {
+  return script_command("report.py", arguments, kReportOptions);
+}
+
+// A row takes a line or two.
+// clang-format off
 constexpr std::array kCommands{
     CommandRow{"run", "CONFIG", "measure what a config asks for; write files, print tables",
                kRunOptions, make_run},
@@ -225,6 +260,10 @@ constexpr std::array kCommands{
                "join the shards of a run into the files of the whole run",
                kMergeOptions, make_merge},
     CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, make_show},
+    CommandRow{"plot", "DIR...", "draw the pictures of a run, or the intervals of runs that differ in their seed",
+               kPlotOptions, make_plot},
+    CommandRow{"report", "DIR...", "write one page of a run, or of several to compare: report.html",
+               kReportOptions, make_report},
     CommandRow{"verify", "DIR", "check the hashes, query counts and estimates of a run",
                kHelpAlone, make_verify},
     CommandRow{"softmax", "SCORES", "print weights and slopes of a list of scores like 16,8,0",

@@ -73,6 +73,12 @@ struct NewCommand {
   std::string file;
 };
 
+/// A command that a script of the same name does.
+struct ScriptCommand {
+  std::string script;  ///< such as "plot.py"
+  std::vector<std::string> arguments;
+};
+
 /// Help, version or schema: a text to print.
 struct PrintCommand {
   std::string text;
@@ -80,7 +86,8 @@ struct PrintCommand {
 
 using Command =
     std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
-                 ExactCommand, AuditCommand, ListCommand, NewCommand, PrintCommand>;
+                 ExactCommand, AuditCommand, ListCommand, NewCommand, ScriptCommand,
+                 PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

@@ -18,7 +18,7 @@ constexpr const char* kSchemaName = "attnscale.schema.json";
 // The path of the schema that came with the program as seen from `folder`, the shorter way to say
 // it; empty if there is none or it is another version's.
 std::string shipped_schema(const fs::path& folder) {
-  const fs::path schema = shipped_configs() / "schema.json";
+  const fs::path schema = shipped_file("configs/schema.json");
   std::error_code unreadable;
   if (fs::file_size(schema, unreadable) != config_schema().size()) return "";
   const std::string near = fs::relative(schema, folder, unreadable).string();

@@ -62,6 +62,9 @@ struct Runner {
   ExitCode operator()(const NewCommand& command) const {
     return print(write_new_config(command.file));
   }
+  ExitCode operator()(const ScriptCommand& command) const {
+    become_script(command.script, command.arguments);
+  }
   ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
 
  private:

@@ -17,6 +17,8 @@ OPTIONS = {
     "softmax": ["--d N", "--help"],
     "audit": ["--d N", "--measured-sd X", "--d-model N", "--heads N", "--padded-d N",
               "--value-d N", "--layers N", "--help"],
+    "plot": ["--metric M", "--x X", "--sort", "--out DIR", "--pdf", "--help"],
+    "report": ["--out FILE", "--help"],
     "exact": ["--d N", "--keys N", "--scaling NAME", "--metric NAME", "--reach LEVEL",
               "--format FORMAT", "--help"],
     "schema": ["--help"],
