@@ -1,4 +1,4 @@
-"""report.html holds what the run's files hold, asks nobody else, and can be read without scripts."""
+"""report.html holds what the run's files hold, asks nobody, and can be read without scripts."""
 
 import csv
 import os
