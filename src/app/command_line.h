@@ -86,8 +86,7 @@ struct PrintCommand {
 
 using Command =
     std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
-                 ExactCommand, AuditCommand, ListCommand, NewCommand, ScriptCommand,
-                 PrintCommand>;
+                 ExactCommand, AuditCommand, ListCommand, NewCommand, ScriptCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

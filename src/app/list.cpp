@@ -39,10 +39,10 @@ std::string parameters_text(const Parameters& parameters) {
 
 // Formula, meaning, origin and the numbers it needs: too much for one line.
 NamedRow named(const PresetRow& row) {
-  NamedRow named{{"logit = " + formula(row), std::string(row.help),
-                  fmt::format("from: {}", row.source)},
-                 {std::string(row.name), formula(row), std::string(row.help),
-                  std::string(row.source), parameters_text(row.parameters())}};
+  NamedRow named{
+      {"logit = " + formula(row), std::string(row.help), fmt::format("from: {}", row.source)},
+      {std::string(row.name), formula(row), std::string(row.help), std::string(row.source),
+       parameters_text(row.parameters())}};
   for (const PresetParameter& parameter : row.parameters()) {
     named.lines.push_back(parameter.is_required()
                               ? fmt::format("needs {}: {}", parameter.name, parameter.help)

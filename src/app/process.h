@@ -19,8 +19,8 @@ void write_stdout(const std::string& text);
 /// closed or full is nothing to stop for.
 void say(const std::string& sentence);
 
-/// A file that came with this program, such as "configs/schema.json": installed, or in the clone that
-/// it was built in. Empty if there is none.
+/// A file that came with this program, such as "configs/schema.json": installed, or in the clone
+/// that it was built in. Empty if there is none.
 std::filesystem::path shipped_file(const std::string& name);
 
 /// Becomes the script of that name in scripts/, with these arguments; the script finds this program

@@ -77,7 +77,8 @@ TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
   EXPECT_EQ(to_csv(table_of<ResultRow>({&row, 1})),
             std::string(kSummaryHeader) +
                 "\ntry_this,9007199254740991,softmax,normal,5,normal 5,4,8,none,30.5,none 30.5,"
-                "top_weight,10000,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0.125,-2,ok\n");
+                "top_weight,10000,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
+                "125,-2,ok\n");
 }
 
 TEST(SummaryTable, ReadsBackExactly) {
@@ -137,7 +138,8 @@ TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
             "series,queries,"
             "logit_sd,logit_sd_se,logit_sd_reference,"
             "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
-            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,10000,2.5,0.125,2,0.75,,,0.875\n"
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,10000,2.5,0.125,2,0."
+            "75,,,0.875\n"
             "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0.5,,,,,,\n");
 }
 

@@ -43,9 +43,11 @@ TEST(LessonAnswers, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt)
     crossing.d_exact = 99.5814;
     return lesson_answers(run.rows, {&crossing, 1})[1];
   };
-  EXPECT_THAT(answer(101.3, "ok"), HasSubstr("on average from d = 99.58 (exact; measured from d = 101)"));
+  EXPECT_THAT(answer(101.3, "ok"),
+              HasSubstr("on average from d = 99.58 (exact; measured from d = 101)"));
   EXPECT_THAT(answer({}, "below"), HasSubstr("from d = 99.58 (exact; measured from below d = 4)"));
-  EXPECT_THAT(answer({}, "not_reached"), HasSubstr("from d = 99.58 (exact; measured not reached by d = 1024)"));
+  EXPECT_THAT(answer({}, "not_reached"),
+              HasSubstr("from d = 99.58 (exact; measured not reached by d = 1024)"));
 }
 
 TEST(LessonAnswers, SaysWhatWasMeasuredAloneWhereThereIsNoExactValue) {

@@ -9,8 +9,8 @@ namespace {
 
 using enum ExactMean;
 
-// By integrating the density of the top key against that of |q| with 20-point panels in NumPy, which
-// gives the mean 0.9000000000 at d = 99.58144 and 0.9000002844 at 99.582.
+// By integrating the density of the top key against that of |q| with 20-point panels in NumPy,
+// which gives the mean 0.9000000000 at d = 99.58144 and 0.9000002844 at 99.582.
 TEST(ExactCrossing, EightKeysReachNineTenthsUnscaledAt9958) {
   ExactMeansTable table;
   EXPECT_NEAR(exact_crossing(table, {{8}}, 0.9).value(), 99.58144, 1e-4);
