@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/manifest.h"
+#include "experiment/result_row.h"
 #include "io/table.h"
 
 namespace attnscale {

@@ -107,9 +107,9 @@ std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
   const std::vector<GivenQuery> queries = queries_of(weights, outputs);
   std::vector<ScreenTable> tables;
   for (auto first = queries.begin(); first != queries.end();) {
-    const std::string& experiment = first->weights.front()->experiment;
+    const std::string& experiment = first->weights.front()->key.experiment;
     const auto is_of_another = [&](const GivenQuery& query) {
-      return query.weights.front()->experiment != experiment;
+      return query.weights.front()->key.experiment != experiment;
     };
     const auto has_head = [](const GivenQuery& query) { return query.weights.front()->head > 0; };
     const auto end = std::find_if(first, queries.end(), is_of_another);

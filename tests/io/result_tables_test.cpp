@@ -268,7 +268,7 @@ TEST(ResultTables, AreNeverWrittenSoThatTheyCannotBeRead) {
   row.status = "";
   EXPECT_THROW(to_csv(table_of<ResultRow>({&row, 1})), std::logic_error);
   EXPECT_THROW(to_json(table_of<ResultRow>({&row, 1})), std::logic_error);
-  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, "ok"};
+  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, {}, "ok"};
   EXPECT_NO_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})));
   crossing.level = std::numeric_limits<double>::infinity();
   EXPECT_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})), std::logic_error);

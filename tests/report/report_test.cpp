@@ -159,7 +159,8 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
   Results run;
   for (std::int64_t query = 0; query < 10; ++query) {
     for (std::int64_t key = 0; key < 40; ++key) {
-      run.weights.push_back({"big", 0, query, "none", key, 0, 0, 0.025, 0.024375});
+      run.weights.push_back(
+          {{.experiment = "big", .scaling = "none"}, 0, query, key, 0, 0, 0.025, 0.024375});
     }
   }
   const std::string text = text_of(run);
