@@ -33,7 +33,8 @@ def x_of(lines, x, words):
         return {**encoding, "type": "nominal", "axis": {"labelAngle": 0}}
     values = sorted({number_of(line[x]) for line in lines if line[x] != ""})
     is_log = x in ("d", "keys") and values[0] > 0
-    scale = {"type": "log", "base": 2} if is_log else {"zero": False}
+    scale = {"padding": 15, "nice": False,
+             **({"type": "log", "base": 2} if is_log else {"zero": False})}
     axis = {"values": values, "format": "~g"} if len(values) <= 12 else {"format": "~g"}
     return {**encoding, "type": "quantitative", "scale": scale, "axis": axis}
 
@@ -41,7 +42,7 @@ def x_of(lines, x, words):
 def y_scale(lines):
     """A logarithmic axis where the numbers span more than two powers of ten."""
     values = [number_of(line[name]) for line in lines
-              for name in ("estimate", "median", "reference") if line[name]]
+              for name in ("estimate", "reference") if line[name]]
     is_log = values and min(values) > 0 and max(values) > 100 * min(values)
     return {"type": "log"} if is_log else {"zero": False}
 
@@ -97,18 +98,20 @@ def metric_chart(lines, about, words, data):
                      "bind": "legend"},
                     *([] if x == "series" else [{"name": "zoom", "select": "interval",
                                                  "bind": "scales"}])],
-         "mark": {"type": "line" if x != "series" else "point", "point": {"size": 50},
-                  "strokeWidth": 1, "filled": True},
+         "mark": ({"type": "point", "filled": True, "size": 60} if x == "series"
+                  else {"type": "line", "point": {"size": 50}, "strokeWidth": 1}),
          "encoding": {"y": y, "color": series, "opacity": shade, "tooltip": tooltip}},
     ]
     if has_medians:
-        seen = {"condition": {"test": "medians", "value": 0.7}, "value": 0}
+        # Filtered out, they leave the axis alone.
+        shown = [{"filter": "medians && isValid(datum.median)"}]
         layers += [
-            {"mark": {"type": "line" if x != "series" else "tick", "strokeDash": [4, 3]},
-             "encoding": {"y": {**y, "field": "median"}, "color": series, "opacity": seen}},
-            {"mark": {"type": "rule", "strokeDash": [1, 3]},
+            {"transform": shown, "mark": {"type": "line" if x != "series" else "tick",
+                                          "strokeDash": [4, 3]},
+             "encoding": {"y": {**y, "field": "median"}, "color": series, "opacity": shade}},
+            {"transform": shown, "mark": {"type": "rule", "strokeDash": [1, 3]},
              "encoding": {"y": {**y, "field": "q05"}, "y2": {"field": "q95"}, "color": series,
-                          "opacity": seen}}]
+                          "opacity": shade}}]
     return {"$schema": SCHEMA, "description": f"{about['title']} against {place['title']}: "
             "points are estimates with 95 % intervals, bars across them exact values",
             "data": data, "params": params, "transform": transform, "width": "container",
