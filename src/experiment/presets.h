@@ -15,6 +15,9 @@
 
 namespace attnscale {
 
+/// Presets that the lesson compares; no other scaling can have their names.
+inline constexpr std::array<std::string_view, 3> kLessonScalings{"none", "div_sqrt_d", "div_d"};
+
 /// One number of a preset, such as the position of a token.
 struct PresetParameter {
   std::string_view name = {};
