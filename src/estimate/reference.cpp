@@ -211,22 +211,22 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   return values;
 }
 
-const ExactMeans* ExactValues::means_of(const Draw& draw, const Scaling& scaling) const {
+const ExactValues::FoundMeans::value_type* ExactValues::means_of(const Draw& draw,
+                                                                 const Scaling& scaling) const {
   const std::optional<ExactRequest> request = known_request(draw, scaling);
   const auto found = request ? means_.find(*request) : means_.end();
-  return found == means_.end() ? nullptr : &found->second;
+  return found == means_.end() ? nullptr : &*found;
 }
 
 std::vector<double> ExactValues::carrying_shares(const Experiment& experiment, const Cell& cell,
                                                  const Scaling& scaling) const {
-  const ExactMeans* means = means_of(cell.draw, scaling);
+  const auto* const found = means_of(cell.draw, scaling);
   std::vector<double> shares;
   for (const MetricRow* metric : experiment.metrics) {
     if (metric->kind != MetricKind::kPerQuery) {
       shares.push_back(logit_carrying_share(*metric, cell.draw, scaling.logit));
-    } else if (means && metric->exact_mean) {
-      shares.push_back(
-          carrying_share(*metric->exact_mean, *means, *known_request(cell.draw, scaling)));
+    } else if (found && metric->exact_mean) {
+      shares.push_back(carrying_share(*metric->exact_mean, found->second, found->first));
     } else {
       shares.push_back(1);
     }
@@ -241,10 +241,10 @@ std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, c
   double most = 0;  // of the two sinks' weights
   if (differ_by_sink(scaling, baseline)) {
     for (const Scaling* one : {&scaling, &baseline}) {
-      const ExactMeans* means = means_of(cell.draw, *one);
-      if (means == nullptr || (*means)[ExactMean::kSinkWeight] <= most) continue;
-      most = (*means)[ExactMean::kSinkWeight];
-      sink_share = carrying_share(ExactMean::kSinkWeight, *means, *known_request(cell.draw, *one));
+      const auto* const found = means_of(cell.draw, *one);
+      if (found == nullptr || found->second[ExactMean::kSinkWeight] <= most) continue;
+      most = found->second[ExactMean::kSinkWeight];
+      sink_share = carrying_share(ExactMean::kSinkWeight, found->second, found->first);
     }
   }
   // Of the queries whose sink has weight, about so many times fewer carry what it does to entropy.

@@ -50,8 +50,10 @@ class ExactValues {
   std::vector<std::string> warnings() const;
 
  private:
-  /// The means found for a cell and scaling; nullptr if there are none.
-  const ExactMeans* means_of(const Draw& draw, const Scaling& scaling) const;
+  using FoundMeans = std::map<ExactRequest, ExactMeans>;
+
+  /// The request for a cell and scaling and the means found; nullptr if there are none.
+  const FoundMeans::value_type* means_of(const Draw& draw, const Scaling& scaling) const;
 
   /// Calls value(). If that needs more work than is left, by the `expected` estimate or as it turns
   /// out while it computes, returns nothing and adds one to `skipped`.
@@ -60,10 +62,10 @@ class ExactValues {
 
   ReferenceMode mode_;
   ExactMeansTable table_;
-  std::map<ExactRequest, ExactMeans> means_;  ///< those found
-  int skipped_means_ = 0;                     ///< cells and scalings
-  int skipped_crossings_ = 0;                 ///< levels
-  int cut_crossings_ = 0;                     ///< levels not met before the search ended
+  FoundMeans means_;
+  int skipped_means_ = 0;      ///< cells and scalings
+  int skipped_crossings_ = 0;  ///< levels
+  int cut_crossings_ = 0;      ///< levels not met before the search ended
 };
 
 }  // namespace attnscale
