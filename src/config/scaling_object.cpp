@@ -101,7 +101,8 @@ std::string write_max_shift(const Field&, ScalingText& text) {
 }
 
 std::string name_shape(const Field& field) {
-  return shape_of(field) + R"(, "not": )" + schema_of(names_shape(row_names<preset_table>()));
+  return shape_of(field) + R"(, "not": )" +
+         schema_of(names_shape({kLessonScalings.begin(), kLessonScalings.end()}));
 }
 
 const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
@@ -172,7 +173,11 @@ std::vector<std::string_view> own_keys(const JsonValue& object) {
 std::string name_of_scaling(const JsonValue& object, const ScalingDraft& read,
                             const PresetRow* preset) {
   if (read.name) {
-    if (find_preset(*read.name) == nullptr) return *read.name;
+    // A formula of one's own may bear the name of the model that it is of.
+    const bool is_taken =
+        preset != nullptr ? find_preset(*read.name) != nullptr
+                          : std::ranges::find(kLessonScalings, *read.name) != kLessonScalings.end();
+    if (!is_taken) return *read.name;
     refuse(*object.find("name"), fmt::format("{0} is the name of a built-in scaling; choose "
                                              "another name, or write {{\"preset\": {0}}}",
                                              quote(*read.name)));

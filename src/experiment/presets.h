@@ -42,6 +42,9 @@ struct PresetRow {
 
 std::span<const PresetRow> preset_table();
 
+/// Rows that the lesson compares; no other scaling can have their names.
+inline constexpr std::array<std::string_view, 3> kLessonScalings{"none", "div_sqrt_d", "div_d"};
+
 /// The row of that name, or nullptr.
 const PresetRow* find_preset(std::string_view name);
 

@@ -3,7 +3,6 @@
 // nothing of where the rows come from.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -15,9 +14,6 @@
 #include "report/screen_table.h"
 
 namespace attnscale {
-
-/// Rows of the scaling table that the lesson compares; no other scaling can have their names.
-inline constexpr std::array<std::string_view, 3> kLessonScalings{"none", "div_sqrt_d", "div_d"};
 
 /// "EXPERIMENT: SCALING = FORMULA" for every scaling of every experiment.
 std::vector<std::string> formula_lines(const Config& config);
