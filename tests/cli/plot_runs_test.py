@@ -73,7 +73,7 @@ class EveryRunTest(CommandLineTest):
     def draw_corpus(self, places):
         """How many open bins the pictures of these configs of the corpus tell of."""
         lines = (ROOT / "tests" / "config_corpus" / "valid.jsonl").read_text().splitlines()
-        self.assertEqual(len(lines), 50)
+        self.assertGreaterEqual(len(lines), 50)
         told = 0
         for line in places(lines):
             config = json.loads(line)
