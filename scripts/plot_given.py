@@ -166,9 +166,11 @@ def draw_baseline(rows, words, experiment):
             continue
         for at, (_, of_scaling) in enumerate(scalings):
             found = of_scaling[of_scaling["metric"] == metrics[place]]
-            axes.errorbar(found["baseline"], [at + 0.12] * len(found),
-                          xerr=1.96 * found["baseline_std_error"].fillna(0), color=GRAY, marker="D",
-                          markerfacecolor="white", linestyle="none", capsize=3)
+            drawn = found.dropna(subset="baseline")
+            if not drawn.empty:
+                axes.errorbar(drawn["baseline"], [at + 0.12] * len(drawn),
+                              xerr=1.96 * drawn["baseline_std_error"].fillna(0), color=GRAY,
+                              marker="D", markerfacecolor="white", linestyle="none", capsize=3)
             axes.plot(found["estimate"], [at - 0.12] * len(found), marker="o", color=MISSES,
                       linestyle="none")
         values = rows.loc[rows["metric"] == metrics[place], ["estimate", "baseline"]].stack()
