@@ -132,11 +132,8 @@ void expect_no_parameters(const JsonValue& name, const std::string& what, std::s
 /// The shape of a name alone, for those rows that need no numbers.
 template <typename TableRow>
 std::string plain_names_shape(std::span<const TableRow> table) {
-  std::vector<std::string_view> names;
-  for (const TableRow& row : table) {
-    if (row.parameters.empty()) names.push_back(row.name);
-  }
-  return names_shape(names);
+  return described_names_shape(
+      table, +[](const TableRow& row) { return row.parameters.empty(); });
 }
 
 }  // namespace attnscale

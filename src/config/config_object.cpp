@@ -43,6 +43,13 @@ void refuse_misplaced(const JsonValue& value, const std::vector<std::string_view
   }
 }
 
+// They are in the scalings by now.
+void read_presets(const JsonValue&, const Field&, ConfigDraft&) {}
+
+std::string shape_of_presets(const Field&) {
+  return presets_shape();
+}
+
 void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) {
   expect_list(value, "experiments, such as [{\"d\": [4, 64], \"keys\": 8}]");
   if (value.items.size() > kMostExperiments) {
@@ -95,6 +102,9 @@ const std::vector<ConfigRow>& rows() {
       {{"reference", kChoice, kOptional, R"("auto")",
         "Whether exact values are given beside the estimates where theory has them.", {},
         {"reference", listed_names<kReferenceNames>}}, kBothWays<&Config::reference>},
+      {{"presets", kOwn, kOptional, "",
+        "Scalings of your own, each under its name, for all experiments of the config."},
+        {read_presets, nullptr, shape_of_presets}},
       {{"experiments", kOwn, kRequired, "", "What is drawn and measured."},
         {read_experiments, write_experiments, experiments_shape}},
   };
@@ -108,7 +118,9 @@ LoadedConfig read_config(const JsonValue& document) {
   ConfigDraft draft;
   refuse_misplaced(document, config_keys(), experiment_keys(),
                    " is a key of an experiment; write it inside one of \"experiments\"");
-  read_object(document, rows(), draft);
+  JsonValue complete = document;
+  put_in_presets(complete);
+  read_object(complete, rows(), draft);
   double cells = 0;
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);
   if (cells > kMostCells) {
@@ -133,16 +145,27 @@ std::string config_schema() {
       member_text("entries", schema_of(entries_schema())),
       member_text("law", schema_of(law_schema())),
       member_text("scaling", schema_of(scaling_schema())),
+      member_text("preset", schema_of(preset_names_shape())),
       member_text("range", schema_of(range_schema())),
       member_text("given", schema_of(given_schema())),
       member_text("matrix_file", schema_of(matrix_file_schema())),
       member_text("stop", schema_of(stop_schema())),
   });
+  const auto property = [](std::string_view key, const std::string& schema) {
+    return schema_of(member_text("properties", object_text({member_text(key, schema)})));
+  };
+  const auto items = [](const std::string& schema) {
+    return schema_of(member_text("items", schema));
+  };
+  const std::string has_built_in_scalings = property(
+      "experiments", items(property("scalings", items(schema_of(built_in_scaling_shape())))));
   return in_lines(object_text({
              R"("$schema": "http://json-schema.org/draft-07/schema#")",
              R"("title": "attnscale config")",
              R"("description": "What attnscale draws, scales, measures and writes.")",
              object_shape(rows()),
+             R"("if": {"required": ["presets"]})",
+             member_text("else", has_built_in_scalings),
              member_text("definitions", definitions),
          })) +
          "\n";

@@ -91,9 +91,9 @@ void read_metrics(const JsonValue& value, const Field& field, Experiment& experi
   }
 }
 
-std::string metrics_shape(const Field& field) {
-  return any_of(
-      {R"({"const": "all"})", schema_of(distinct_list_shape(names_shape(field.choices.names())))});
+std::string metrics_shape(const Field&) {
+  return any_of({R"({"const": "all"})",
+                 schema_of(distinct_list_shape(described_names_shape(metric_table())))});
 }
 
 std::vector<std::string_view> histogram_names() {

@@ -48,6 +48,15 @@ std::string json_text(const Field& field, const std::vector<Scaling>& scalings);
 std::string scalings_shape(const Field& field);
 std::string scaling_schema();
 
+/// Puts a user's own presets, the key `presets` of a config, into the scalings that take them.
+/// Throws UserError if one of them is no scaling.
+void put_in_presets(JsonValue& document);
+
+/// The keywords of JSON Schema for that key, and for an item of `scalings` where it is missing.
+std::string presets_shape();
+std::string preset_names_shape();
+std::string built_in_scaling_shape();
+
 /// The object `given`: numbers to use instead of drawn ones, with their files.
 void read_into(const JsonValue& value, const Field& field, Given& given);
 std::string json_text(const Field& field, const Given& given);

@@ -105,6 +105,11 @@ std::string name_shape(const Field& field) {
          schema_of(names_shape({kLessonScalings.begin(), kLessonScalings.end()}));
 }
 
+// A preset may be the user's own.
+std::string any_text_shape(const Field&) {
+  return R"("type": "string")";
+}
+
 const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
   using enum FieldType;
   using enum FieldUse;
@@ -117,7 +122,7 @@ const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
         {read_member<&ScalingDraft::name>, nullptr, name_shape}},
       {{"preset", kChoice, kOptional, "",
         "The scaling of a model or paper; its numbers are keys beside it.", {},
-        {"preset", row_names<preset_table>}}, {read_nothing, write_preset}},
+        {"preset", row_names<preset_table>}}, {read_nothing, write_preset, any_text_shape}},
       {{"logit", kText, kOptional, "",
         "Formula of the logit, such as cap tanh(q.k / sqrt(d) / cap). It may hold d, keys, i, j "
         "(places of query and key), and names of your own that are keys beside it: a number, a "
@@ -300,7 +305,9 @@ std::string preset_schema(const PresetRow& row) {
   std::vector<std::string> properties = {
       member_text("preset", schema_of(member_text("const", quote(row.name))))};
   for (const std::string_view key : names_of(rows())) {
-    if (key != "preset" && key != "logit") properties.push_back(member_text(key, "true"));
+    if (key == "preset" || key == "logit") continue;
+    const std::string is_free = R"({"not": )" + reference_to("preset") + "}";
+    properties.push_back(member_text(key, key == "name" ? is_free : "true"));
   }
   std::vector<std::string_view> required = {"preset"};
   for (const Field& field : parameters) {
@@ -314,6 +321,25 @@ std::string preset_schema(const PresetRow& row) {
       R"({}, {}, "additionalProperties": false, "if": {}, "then": {{"required": ["name"]}})",
       required_shape(required), member_text("properties", object_text(properties)),
       schema_of(is_changed)));
+}
+
+// A scaling whose keys are those of the table, as said here, and names in a formula.
+std::string own_schema(std::string_view required, const std::vector<std::string_view>& refused,
+                       const std::string& more = "") {
+  std::vector<std::string> properties;
+  for (const std::string_view key : names_of(rows())) {
+    const bool is_allowed = std::ranges::find(refused, key) == refused.end();
+    properties.push_back(member_text(key, is_allowed ? "true" : "false"));
+  }
+  for (const std::string_view name : formula_names()) {
+    properties.push_back(member_text(name, "false"));
+  }
+  const std::string own_number =
+      any_of({schema_of(axis_shape("number", kAnyBounds)), R"({"type": "string"})"});
+  return schema_of(fmt::format(R"({}{}, {}, "additionalProperties": {}, )"
+                               R"("propertyNames": {{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}})",
+                               required, more, member_text("properties", object_text(properties)),
+                               schema_of(own_number)));
 }
 
 }  // namespace
@@ -334,30 +360,42 @@ std::string json_text(const Field&, const std::vector<Scaling>& scalings) {
   return swept_list_text(scalings, scaling_text);
 }
 
-std::string scalings_shape(const Field&) {
+std::string scalings_shape(const Field& field) {
+  return distinct_list_shape(any_of({schema_of(any_text_shape(field)), reference_to("scaling")}));
+}
+
+std::string built_in_scaling_shape() {
   std::vector<std::string_view> names;
   for (const PresetRow& row : preset_table()) {
     if (find_scaling(row.name)) names.push_back(row.name);
   }
-  return distinct_list_shape(any_of({schema_of(names_shape(names)), reference_to("scaling")}));
+  return fmt::format(
+      R"("if": {{"type": "string"}}, "then": {}, "else": {{"properties": {{"preset": {}}}}})",
+      schema_of(names_shape(names)), reference_to("preset"));
+}
+
+std::string presets_shape() {
+  return fmt::format(
+      R"("type": "object", "propertyNames": {{"not": {}}}, )"
+      R"("additionalProperties": {})",
+      reference_to("preset"),
+      own_schema(required_shape({"logit"}), {"name", "preset"}, R"(, "type": "object")"));
+}
+
+std::string preset_names_shape() {
+  return described_names_shape(preset_table());
 }
 
 std::string scaling_schema() {
-  std::vector<std::string> properties;
-  for (const std::string_view key : names_of(rows()))
-    properties.push_back(member_text(key, "true"));
-  for (const std::string_view name : formula_names()) {
-    properties.push_back(member_text(name, "false"));
-  }
-  const std::string own_number =
-      any_of({schema_of(axis_shape("number", kAnyBounds)), R"({"type": "string"})"});
-  std::vector<std::string> kinds = {schema_of(
-      fmt::format(R"({}, "not": {{"required": ["preset"]}}, {}, "additionalProperties": {}, )"
-                  R"("propertyNames": {{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}})",
-                  required_shape({"name", "logit"}),
-                  member_text("properties", object_text(properties)), schema_of(own_number)))};
+  std::vector<std::string> kinds = {
+      own_schema(required_shape({"name", "logit"}), {"preset"}),
+      own_schema(
+          required_shape({"preset"}), {"logit"},
+          fmt::format(R"(, "not": {{"properties": {{"preset": {}}}}})", reference_to("preset")))};
   for (const PresetRow& row : preset_table()) kinds.push_back(preset_schema(row));
-  return object_shape(rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(kinds);
+  return object_shape(rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(kinds) + ", " +
+         R"("defaultSnippets": [{"label": "formula", "body": {"name": "$1", "logit": )"
+         R"("${2:q.k / sqrt(d)}"}}, {"label": "preset", "body": {"preset": "$1"}}])";
 }
 
 }  // namespace attnscale

@@ -27,6 +27,12 @@ std::string names_shape(const std::vector<std::string_view>& names) {
   return member_text("enum", list_text(names, quote));
 }
 
+std::string names_shape(const std::vector<std::string_view>& names,
+                        const std::vector<std::string>& descriptions) {
+  return names_shape(names) + ", " +
+         member_text("markdownEnumDescriptions", list_text(descriptions, quote));
+}
+
 std::string number_shape(std::string_view type, const FieldBounds& bounds) {
   const bool open_below = bounds.ends != Ends::kIncluded;
   const bool open_above = bounds.ends == Ends::kBothExcluded;

@@ -3,6 +3,7 @@
 // one sampler, shapes that must agree) only the reader checks.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,26 @@ std::string any_of(const std::vector<std::string>& schemas);
 
 /// One of these texts.
 std::string names_shape(const std::vector<std::string_view>& names);
+std::string names_shape(const std::vector<std::string_view>& names,
+                        const std::vector<std::string>& descriptions);
+
+/// The name of a row, or of a row that `takes` holds for, with what an editor says of it.
+template <typename TableRow>
+std::string described_names_shape(std::span<const TableRow> table,
+                                  bool (*takes)(const TableRow&) = nullptr) {
+  std::vector<std::string_view> names;
+  std::vector<std::string> descriptions;
+  for (const TableRow& row : table) {
+    if (takes != nullptr && !takes(row)) continue;
+    names.push_back(row.name);
+    descriptions.emplace_back(row.help);
+    if constexpr (requires { row.formula; }) {
+      descriptions.back() += ": `" + std::string(row.formula) + "`";
+    }
+  }
+  return names_shape(names, descriptions);
+}
+
 /// A number ("integer" or "number") within the bounds.
 std::string number_shape(std::string_view type, const FieldBounds& bounds);
 

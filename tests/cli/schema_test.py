@@ -52,7 +52,7 @@ class SchemaTest(unittest.TestCase):
 
     def test_describes_every_key(self):
         objects = [SCHEMA, *SCHEMA["definitions"].values()]
-        for key, value in ((k, v) for o in objects for k, v in o["properties"].items()):
+        for key, value in ((k, v) for o in objects for k, v in o.get("properties", {}).items()):
             with self.subTest(key=key):
                 self.assertTrue(value["description"].endswith("."))
 
