@@ -364,26 +364,12 @@ std::string scalings_shape(const Field& field) {
   return distinct_list_shape(any_of({schema_of(any_text_shape(field)), reference_to("scaling")}));
 }
 
-std::string built_in_scaling_shape() {
-  std::vector<std::string_view> names;
-  for (const PresetRow& row : preset_table()) {
-    if (find_scaling(row.name)) names.push_back(row.name);
-  }
-  return fmt::format(
-      R"("if": {{"type": "string"}}, "then": {}, "else": {{"properties": {{"preset": {}}}}})",
-      schema_of(names_shape(names)), reference_to("preset"));
-}
-
 std::string presets_shape() {
   return fmt::format(
       R"("type": "object", "propertyNames": {{"not": {}}}, )"
       R"("additionalProperties": {})",
       reference_to("preset"),
       own_schema(required_shape({"logit"}), {"name", "preset"}, R"(, "type": "object")"));
-}
-
-std::string preset_names_shape() {
-  return described_names_shape(preset_table());
 }
 
 std::string scaling_schema() {

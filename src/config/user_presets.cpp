@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
+#include "config/schema.h"
 #include "experiment/presets.h"
 
 namespace attnscale {
@@ -70,6 +73,8 @@ void put_in_presets(JsonValue& document) {
     refuse_found(*presets, "an object, such as {\"ours\": {\"logit\": \"s q.k\", \"s\": 0.43}}");
   }
   std::ranges::for_each(presets->members, expect_preset);
+  std::vector<std::string_view> names;
+  for (const JsonMember& preset : presets->members) names.push_back(preset.name);
   if (experiments == nullptr) return;
   for (JsonValue& experiment : experiments->items) {
     JsonValue* scalings = experiment.find("scalings");
@@ -80,9 +85,29 @@ void put_in_presets(JsonValue& document) {
       const JsonValue* said = scaling.kind == JsonKind::kObject ? scaling.find("preset") : &scaling;
       if (said == nullptr || said->kind != JsonKind::kString) continue;
       const auto preset = std::ranges::find(presets->members, said->text, &JsonMember::name);
-      if (preset != presets->members.end()) scaling = with_preset(*preset, scaling);
+      if (preset != presets->members.end()) {
+        scaling = with_preset(*preset, scaling);
+      } else if (const auto meant = nearest_name(said->text, names);
+                 meant && find_preset(said->text) == nullptr) {
+        refuse(*said, fmt::format("unknown preset {}; did you mean {}?", quote(said->text),
+                                  quote(*meant)));
+      }
     }
   }
+}
+
+std::string preset_names_shape() {
+  return described_names_shape(preset_table());
+}
+
+std::string built_in_scaling_shape() {
+  std::vector<std::string_view> names;
+  for (const PresetRow& row : preset_table()) {
+    if (find_scaling(row.name)) names.push_back(row.name);
+  }
+  return fmt::format(
+      R"("if": {{"type": "string"}}, "then": {}, "else": {{"properties": {{"preset": {}}}}})",
+      schema_of(names_shape(names)), reference_to("preset"));
 }
 
 }  // namespace attnscale

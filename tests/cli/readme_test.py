@@ -285,7 +285,7 @@ class NamesTest(unittest.TestCase):
         page = text_of("configs/README.md")
         explained = set(quoted(page)) | set(re.findall(r'"(\w+)"', page))
         keys = {key for entry in [schema, *schema["definitions"].values()]
-                for key in entry["properties"]}
+                for key in entry.get("properties", {})}
         for listed in ("laws", "samplers"):
             answer = subprocess.run([BINARY, "list", listed], capture_output=True, text=True,
                                     check=True)

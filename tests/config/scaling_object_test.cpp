@@ -57,6 +57,47 @@ TEST(ScalingObject, ASweepMayBeOfANumberInAnotherFormula) {
   EXPECT_NEAR(logit(1), 1.7 * 30 * std::tanh(40.0 / 30), 1e-12);
 }
 
+// A config whose presets are the two given and whose only experiment has these scalings.
+std::string with_presets(const std::string& scalings) {
+  return R"json({"name": "a", "presets": {"ours": {"logit": "s q.k / sqrt(d)", "s": 0.43},
+                 "kept": {"logit": "q.k", "normaliser": {"sink": 2}, "precision": "float16"}},
+                 "experiments": [{"d": 64, "scalings": )json" +
+         scalings + "}]}";
+}
+
+TEST(ScalingObject, TakesAPresetOfTheConfigAsIfItWereSpelledOut) {
+  const auto read = [](const std::string& text) { return parse_config(text, "a.json").config; };
+  const std::string spelled_out = R"json({"name": "a", "experiments": [{"d": 64, "scalings": [
+      {"name": "ours", "logit": "s q.k / sqrt(d)", "s": 0.43},
+      {"name": "x", "logit": "s q.k / sqrt(d)", "s": [0.1, 0.2]},
+      {"name": "kept", "logit": "q.k", "normaliser": {"sink": 2}, "precision": "float16"},
+      {"name": "wide", "logit": "q.k", "normaliser": {"sink": 2},
+       "precision": "float32"}]}]})json";
+  EXPECT_EQ(to_json_text(read(with_presets(
+                R"(["ours", {"name": "x", "preset": "ours", "s": [0.1, 0.2]}, "kept",
+                    {"name": "wide", "preset": "kept", "precision": "float32"}])"))),
+            to_json_text(read(spelled_out)));
+}
+
+TEST(ScalingObject, RefusesAWrongPresetOfTheConfig) {
+  const auto config = [](const std::string& presets) {
+    return R"({"name": "a", "presets": )" + presets + R"(, "experiments": [{"d": 4}]})";
+  };
+  const std::string of_scaling = "/experiments/0/scalings/0";
+  expect_refused({
+      {config("@[1]"), "/presets", {"found a list", R"({"ours": {"logit")"}},
+      {config(R"({@"none": {"logit": "q.k"}})"), "/presets/none", {"built-in"}},
+      {config(R"({"ours": @3})"), "/presets/ours", {"an object with a formula"}},
+      {config(R"({"ours": {"logit": "@s q.k"}})"), "/presets/ours/logit", {R"("s" is unknown)"}},
+      {config(R"({"ours": {"logit": "q.k", @"name": "x"}})"), "/presets/ours/name", {"its key"}},
+      {with_presets(R"([@"our"])"), of_scaling, {R"(did you mean "ours"?)"}},
+      {with_presets(R"([{"preset": @"oours"}])"),
+       of_scaling + "/preset",
+       {R"(did you mean "ours"?)"}},
+      {with_presets(R"([{"preset": "ours", @"t": 1}])"), of_scaling + "/t", {R"(has no "t")"}},
+  });
+}
+
 TEST(ScalingObject, StartsAScalingFromANamedOne) {
   const auto scalings = read_scalings(R"({"preset": "div_d"},
       {"name": "half", "preset": "div_sqrt_d", "precision": "float16"})");
