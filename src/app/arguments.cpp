@@ -7,9 +7,11 @@
 #include <cctype>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "io/json_text.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
@@ -118,6 +120,14 @@ std::optional<double> Arguments::positive_number(const std::string& name,
   refuse(name, *found, what);
 }
 
+std::optional<double> Arguments::finite_number(const std::string& name) const {
+  const auto found = text(name);
+  if (!found) return std::nullopt;
+  const auto number = parse_number<double>(*found);
+  if (number && std::isfinite(*number)) return number;
+  refuse(name, *found, "a number");
+}
+
 void Arguments::refuse(const std::string& name, const std::string& found,
                        const std::string& wanted) const {
   refuse(fmt::format("--{} needs {}, not \"{}\"", name, wanted, found));
@@ -163,7 +173,8 @@ Arguments parse_options(Rows options, std::vector<std::string> typed) {
   }
 }
 
-std::vector<double> parse_scores(const Arguments& arguments, const std::string& text) {
+std::vector<double> parse_numbers(const Arguments& arguments, std::string_view what,
+                                  const std::string& text) {
   std::vector<double> scores;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -175,12 +186,47 @@ std::vector<double> parse_scores(const Arguments& arguments, const std::string& 
     const auto score = parse_number<double>(item.substr(plus ? 1 : 0));
     if (!score || !std::isfinite(*score)) {
       arguments.refuse(fmt::format(
-          "scores are numbers with commas between them, such as 16,8,0; \"{}\" in \"{}\" is {}",
+          "{} are numbers with commas between them, such as 16,8,0; \"{}\" in \"{}\" is {}", what,
           item, text, item.empty() ? "empty" : "not a finite number"));
     }
     scores.push_back(*score);
   }
   return scores;
+}
+
+std::string axis_json(const std::string& text) {
+  if (text.starts_with('[') || text.starts_with('{')) return text;
+  const std::size_t dots = text.find("..");
+  const std::size_t mark = text.find_first_of("x+", dots == std::string::npos ? dots : dots + 2);
+  if (mark != std::string::npos) {
+    return fmt::format(R"({{"from": {}, "to": {}, "{}": {}}})", text.substr(0, dots),
+                       text.substr(dots + 2, mark - dots - 2), text[mark] == 'x' ? "times" : "step",
+                       text.substr(mark + 1));
+  }
+  return text.find(',') == std::string::npos ? text : "[" + text + "]";
+}
+
+std::string names_json(const std::vector<std::string>& texts) {
+  std::string items;
+  const auto add = [&](const std::string& item) { items += (items.empty() ? "" : ", ") + item; };
+  for (const std::string& text : texts) {
+    if (texts.size() == 1 && (text == "all" || text.starts_with('['))) return text;
+    if (text.starts_with('{')) {
+      add(text);
+      continue;
+    }
+    int depth = 0;
+    std::string name;
+    for (const char c : text + ",") {
+      depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+      if (c != ',' || depth > 0) {
+        name += c;
+        continue;
+      }
+      add(quote(std::exchange(name, "")));
+    }
+  }
+  return "[" + items + "]";
 }
 
 }  // namespace attnscale

@@ -25,9 +25,14 @@ struct OptionRow {
   bool may_be_repeated = false;
 };
 
+inline constexpr OptionRow kHelp{"help", "", "show this text"};
+
 /// The options and words of one command. All functions that refuse throw UserError.
 class Arguments {
  public:
+  /// Up to here every whole number is a double.
+  static constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
+
   /// `typed` begins with the command. `options` holds the values of each given option in order; a
   /// flag has none.
   Arguments(std::vector<std::string> typed, std::map<std::string, std::vector<std::string>> options,
@@ -58,6 +63,9 @@ class Arguments {
 
   /// Refuses what is not a finite number above 0; `what` names it in the error.
   std::optional<double> positive_number(const std::string& name, const std::string& what) const;
+
+  /// Refuses what is not a finite number.
+  std::optional<double> finite_number(const std::string& name) const;
 
   /// The value that belongs to the given word; the first value if the option is absent.
   template <typename Choice>
@@ -94,8 +102,17 @@ std::string options_text(std::span<const OptionRow> options);
 /// command does not have, one without its value, and one given twice.
 Arguments parse_options(std::span<const OptionRow> options, std::vector<std::string> typed);
 
-/// The numbers of a text such as "16,8,0"; blanks around a number and a plus sign are allowed.
-/// Refuses an empty item and what is not a finite number.
-std::vector<double> parse_scores(const Arguments& arguments, const std::string& text);
+/// The numbers of a text such as "16,8,0", which messages call `what`; blanks around a number and
+/// a plus sign are allowed. Refuses an empty item and what is not a finite number.
+std::vector<double> parse_numbers(const Arguments& arguments, std::string_view what,
+                                  const std::string& text);
+
+/// What was typed for a number, a list ("4,16") or a range ("4..1024x4", "2..10+2") of a config, as
+/// JSON; what is none of them stays as it is.
+std::string axis_json(const std::string& text);
+
+/// The same for a list of names: JSON, or names with commas between them, but for commas within
+/// brackets.
+std::string names_json(const std::vector<std::string>& texts);
 
 }  // namespace attnscale

@@ -1,9 +1,11 @@
-// What a user asks an audit.
+// What a user asks an audit, and how it is typed.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
+#include "app/arguments.h"
 #include "audit/factor_names.h"
 #include "io/tensor.h"
 
@@ -24,5 +26,41 @@ struct AuditCommand {
   bool causal = false;
   bool json = false;
 };
+
+// A row takes a line or two.
+// clang-format off
+inline constexpr std::array kAuditOptions{
+    OptionRow{"queries", "FILE", "queries of a layer: .safetensors, .npz (both \"FILE:NAME\"), .npy or .csv"},
+    OptionRow{"keys", "FILE", "its keys; heads that queries share are known by their number"},
+    OptionRow{"weights", "FILE", "its attention weights"},
+    OptionRow{"scores", "FILE", "in place of weights: what enters the softmax; -inf hides a key"},
+    OptionRow{"causal", "", "queries see no later keys"},
+    OptionRow{"masked-below", "X", "scores down there hide a key, such as -1e4"},
+    OptionRow{"layout", "LAYOUT", "heads_first (default) or rows_first: (batch, rows, heads, d)"},
+    OptionRow{"dtype", "TYPE", "of files that hold bits, such as bfloat16"},
+    OptionRow{"like", "PRESET|FORMULA", "what is meant; another factor then ends with exit code 5"},
+    OptionRow{"multiplier", "X", "what is meant, as X / sqrt(d)"},
+    OptionRow{"d", "N", "head size (default: d-model divided by heads)"},
+    OptionRow{"measured-sd", "X",
+              "measured spread (standard deviation) of what enters the softmax"},
+    OptionRow{"query-sd", "X", "spread of the entries of queries (default 1)"},
+    OptionRow{"key-sd", "X", "spread of the entries of keys (default 1)"},
+    OptionRow{"factor", "X", "in place of a spread: what q.k is multiplied by"},
+    OptionRow{"d-model", "N", "width of the model"},
+    OptionRow{"heads", "N", "number of heads that share the width"},
+    OptionRow{"kv-heads", "N", "number of heads of keys and values"},
+    OptionRow{"padded-d", "N", "head size as padded by a kernel"},
+    OptionRow{"value-d", "N", "head size of the values"},
+    OptionRow{"latent-d", "N", "size of the latent that keys and values come from"},
+    OptionRow{"rope-d", "N", "part of the head size that is rotated"},
+    OptionRow{"layers", "N", "number of layers of the model"},
+    OptionRow{"layer", "N", "number of the measured layer, from 0"},
+    OptionRow{"tokens", "N", "number of keys"},
+    OptionRow{"format", "FORMAT", "table or json (default table)"},
+    kHelp};
+// clang-format on
+
+/// Throws UserError.
+AuditCommand audit_command(const Arguments& arguments);
 
 }  // namespace attnscale

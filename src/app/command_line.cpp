@@ -16,9 +16,6 @@
 namespace attnscale {
 namespace {
 
-// Up to here every whole number is a double.
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
-
 // What --set and --seed change in the config; --seed comes last, so that it wins.
 std::vector<Override> overrides_of(const Arguments& arguments) {
   std::vector<Override> overrides;
@@ -68,6 +65,13 @@ Command make_run(const Arguments& arguments) {
   return run;
 }
 
+TableFormat format_of(const Arguments& arguments) {
+  return arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
+                                                  {"markdown", TableFormat::kMarkdown},
+                                                  {"csv", TableFormat::kCsv},
+                                                  {"json", TableFormat::kJson}});
+}
+
 Command make_plan(const Arguments& arguments) {
   PlanCommand plan;
   plan.config = arguments.only_word("config");
@@ -103,85 +107,8 @@ Command make_verify(const Arguments& arguments) {
 }
 
 Command make_softmax(const Arguments& arguments) {
-  return SoftmaxCommand{parse_scores(arguments, arguments.only_word("list of scores")),
-                        arguments.whole_number("d", 1, kLargestSize)};
-}
-
-// The head size, given or as width over heads.
-double head_size(const Arguments& arguments, const ModelSizes& sizes) {
-  if (const auto given = arguments.whole_number("d", 1, kLargestSize)) {
-    return static_cast<double>(*given);
-  }
-  if (!sizes.d_model || !sizes.heads) {
-    arguments.refuse(
-        "needs --d N, or both --d-model N and --heads N, or the files of --queries, --keys and "
-        "--weights");
-  }
-  const double d = *sizes.d_model / *sizes.heads;
-  if (d != std::floor(d)) {
-    arguments.refuse(
-        fmt::format("--d-model {} is not a multiple of --heads {}; give the head size with --d",
-                    *sizes.d_model, *sizes.heads));
-  }
-  return d;
-}
-
-std::optional<double> finite_number(const Arguments& arguments, const std::string& name) {
-  const auto found = arguments.text(name);
-  if (!found) return std::nullopt;
-  const auto number = parse_number<double>(*found);
-  if (number && std::isfinite(*number)) return number;
-  arguments.refuse(name, *found, "a number");
-}
-
-Command make_audit(const Arguments& arguments) {
-  arguments.no_words();
-  AuditCommand audit;
-  ModelSizes& sizes = audit.sizes;
-  const auto size = [&](const std::string& name, std::int64_t least = 1) {
-    const auto number = arguments.whole_number(name, least, kLargestSize);
-    return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
-  };
-  sizes.d_model = size("d-model");
-  sizes.heads = size("heads");
-  sizes.key_heads = size("kv-heads");
-  sizes.padded_d = size("padded-d");
-  sizes.value_d = size("value-d");
-  sizes.latent_d = size("latent-d");
-  sizes.rope_d = size("rope-d");
-  sizes.layers = size("layers");
-  sizes.layer = size("layer", 0);
-  sizes.tokens = size("tokens");
-  audit.measured_sd =
-      arguments.positive_number("measured-sd", "the spread of measured logits, a number above 0");
-  audit.query_sd = arguments.positive_number("query-sd", "a number above 0").value_or(1);
-  audit.key_sd = arguments.positive_number("key-sd", "a number above 0").value_or(1);
-  audit.multiplier = arguments.positive_number("multiplier", "a number above 0");
-  audit.factor = finite_number(arguments, "factor");
-  audit.masked_below = finite_number(arguments, "masked-below");
-  audit.like = arguments.text("like");
-  audit.queries = arguments.text("queries");
-  audit.keys = arguments.text("keys");
-  audit.weights = arguments.text("weights");
-  audit.scores = arguments.text("scores");
-  audit.causal = arguments.flag("causal");
-  audit.json = arguments.choice<bool>("format", {{"table", false}, {"json", true}});
-  audit.reading.layout = arguments.choice<TensorLayout>(
-      "layout",
-      {{"heads_first", TensorLayout::kHeadsFirst}, {"rows_first", TensorLayout::kRowsFirst}});
-  if (const auto dtype = arguments.text("dtype")) {
-    audit.reading.dtype = find_number_format(*dtype);
-    if (!audit.reading.dtype) {
-      arguments.refuse("dtype", *dtype, "bfloat16, float16, float8_e4m3fn or float8_e5m2");
-    }
-  }
-  if (audit.like && audit.multiplier) arguments.refuse("takes --like or --multiplier, not both");
-  if (audit.factor && audit.measured_sd)
-    arguments.refuse("takes --factor or --measured-sd, not both");
-  const bool has_files = audit.queries || audit.keys || audit.weights || audit.scores;
-  if (has_files && !audit.queries) arguments.refuse("needs --queries FILE beside the other files");
-  if (!has_files) sizes.d = head_size(arguments, sizes);
-  return audit;
+  return SoftmaxCommand{parse_numbers(arguments, "scores", arguments.only_word("list of scores")),
+                        arguments.whole_number("d", 1, Arguments::kLargestSize)};
 }
 
 Command make_schema(const Arguments& arguments) {
@@ -190,12 +117,59 @@ Command make_schema(const Arguments& arguments) {
 }
 
 Command make_list(const Arguments& arguments) {
-  constexpr std::array<std::string_view, 4> kLists{"scalings", "laws", "metrics", "samplers"};
-  const std::string& what = arguments.only_word("list (scalings, laws, metrics or samplers)");
-  if (std::find(kLists.begin(), kLists.end(), what) == kLists.end()) {
-    arguments.refuse(unknown_name("list", what, kLists));
+  const std::vector<std::string>& words = arguments.words();
+  const std::vector<std::string_view> lists = list_names();
+  if (words.empty() || words.size() > 2) arguments.only_word("list (" + join(lists) + ")");
+  if (std::ranges::find(lists, words[0]) == lists.end()) {
+    arguments.refuse(unknown_name("list", words[0], lists));
   }
-  return ListCommand{what};
+  return ListCommand{words[0], words.size() > 1 ? words[1] : "",
+                     arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
+                                                              {"csv", TableFormat::kCsv},
+                                                              {"json", TableFormat::kJson}})};
+}
+
+Command make_exact(const Arguments& arguments) {
+  arguments.no_words();
+  ExactCommand exact;
+  for (const char* key : {"d", "keys"}) {
+    const auto text = arguments.text(key);
+    if (text) exact.asked.push_back({key, axis_json(*text), fmt::format("--{} {}", key, *text)});
+  }
+  for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
+    const std::vector<std::string> texts = arguments.texts(option);
+    if (texts.empty()) continue;
+    exact.asked.push_back(
+        {key, names_json(texts), fmt::format("--{} {}", option, join(texts, " "))});
+  }
+  if (const auto levels = arguments.text("reach")) {
+    exact.levels = parse_numbers(arguments, "levels to reach", *levels);
+  }
+  exact.format = format_of(arguments);
+  return exact;
+}
+
+Command make_audit(const Arguments& arguments) {
+  return audit_command(arguments);
+}
+
+Command make_new(const Arguments& arguments) {
+  return NewCommand{arguments.only_word("file to write, such as my_question.json")};
+}
+
+// The script's options are in one of ours, so that help and checks are the same as everywhere.
+ScriptCommand script_command(const std::string& script, const Arguments& arguments,
+                             std::span<const OptionRow> options) {
+  if (arguments.words().empty()) arguments.only_word("run's folder");
+  ScriptCommand command{script, arguments.words()};
+  for (const OptionRow& row : options) {
+    const std::string name(row.name);
+    if (row.value.empty() && arguments.flag(name)) command.arguments.push_back("--" + name);
+    for (const std::string& text : arguments.texts(name)) {
+      command.arguments.insert(command.arguments.end(), {"--" + name, text});
+    }
+  }
+  return command;
 }
 
 // A command of the program. Help reads these rows; a new command is a new row.
@@ -207,7 +181,6 @@ struct CommandRow {
   Command (*make)(const Arguments&);  // throws UserError
 };
 
-constexpr OptionRow kHelp{"help", "", "show this text"};
 constexpr OptionRow kSeed{"seed", "N", "use this seed instead of the config's"};
 constexpr OptionRow kSet{
     "set", "PATH=VALUE",
@@ -243,37 +216,41 @@ constexpr std::array kShowOptions{
     kHelp};
 constexpr std::array kSoftmaxOptions{
     OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
-constexpr std::array kAuditOptions{
-    OptionRow{"queries", "FILE", "queries of a layer: .safetensors, .npz (both \"FILE:NAME\"), .npy or .csv"},
-    OptionRow{"keys", "FILE", "its keys; heads that queries share are known by their number"},
-    OptionRow{"weights", "FILE", "its attention weights"},
-    OptionRow{"scores", "FILE", "in place of weights: what enters the softmax; -inf hides a key"},
-    OptionRow{"causal", "", "queries see no later keys"},
-    OptionRow{"masked-below", "X", "scores down there hide a key, such as -1e4"},
-    OptionRow{"layout", "LAYOUT", "heads_first (default) or rows_first: (batch, rows, heads, d)"},
-    OptionRow{"dtype", "TYPE", "of files that hold bits, such as bfloat16"},
-    OptionRow{"like", "PRESET|FORMULA", "what is meant; another factor then ends with exit code 5"},
-    OptionRow{"multiplier", "X", "what is meant, as X / sqrt(d)"},
-    OptionRow{"d", "N", "head size (default: d-model divided by heads)"},
-    OptionRow{"measured-sd", "X",
-              "measured spread (standard deviation) of what enters the softmax"},
-    OptionRow{"query-sd", "X", "spread of the entries of queries (default 1)"},
-    OptionRow{"key-sd", "X", "spread of the entries of keys (default 1)"},
-    OptionRow{"factor", "X", "in place of a spread: what q.k is multiplied by"},
-    OptionRow{"d-model", "N", "width of the model"},
-    OptionRow{"heads", "N", "number of heads that share the width"},
-    OptionRow{"kv-heads", "N", "number of heads of keys and values"},
-    OptionRow{"padded-d", "N", "head size as padded by a kernel"},
-    OptionRow{"value-d", "N", "head size of the values"},
-    OptionRow{"latent-d", "N", "size of the latent that keys and values come from"},
-    OptionRow{"rope-d", "N", "part of the head size that is rotated"},
-    OptionRow{"layers", "N", "number of layers of the model"},
-    OptionRow{"layer", "N", "number of the measured layer, from 0"},
-    OptionRow{"tokens", "N", "number of keys"},
-    OptionRow{"format", "FORMAT", "table or json (default table)"},
+constexpr std::array kPlotOptions{
+    OptionRow{"metric", "M", "draw this metric; may be repeated (default: all that the run measured)", true},
+    OptionRow{"x", "X", "along the axis: d, keys, scaling_value, entries_value, scaling, entries or logit_sd (default: what varies)"},
+    OptionRow{"sort", "", "sort what stands below each other by its value"},
+    OptionRow{"out", "DIR", "folder of the pictures (default: figures in the run's; of several runs here)"},
+    OptionRow{"pdf", "", "write a PDF of each picture as well"},
     kHelp};
+constexpr std::array kReportOptions{
+    OptionRow{"out", "FILE", "the page (default: report.html in DIR; for several runs here)"}, kHelp};
+constexpr std::array kExactOptions{
+    OptionRow{"d", "N", "head size; like --keys a number, a list (4,16) or a range (4..1024x4, 2..10+2)"},
+    OptionRow{"keys", "N", "number of keys (default 8)"},
+    OptionRow{"scaling", "NAME", "one or several with commas (default none,div_sqrt_d,div_d), or JSON "
+              "as in a config; may be repeated", true},
+    OptionRow{"metric", "NAME", "one or several with commas, or all (default those of a config; "
+              "with --reach top_weight)", true},
+    OptionRow{"reach", "LEVEL", "solve for where the metric reaches this: for d if --keys is given, for the "
+              "keys if --d is, for the factor of q.k if both are"},
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table)"},
+    kHelp};
+constexpr std::array kListOptions{
+    OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
 constexpr std::array kHelpAlone{kHelp};
+// clang-format on
 
+Command make_plot(const Arguments& arguments) {
+  return script_command("plot.py", arguments, kPlotOptions);
+}
+
+Command make_report(const Arguments& arguments) {
+  return script_command("report.py", arguments, kReportOptions);
+}
+
+// A row takes a line or two.
+// clang-format off
 constexpr std::array kCommands{
     CommandRow{"run", "CONFIG", "measure what a config asks for; write files, print tables",
                kRunOptions, make_run},
@@ -283,15 +260,22 @@ constexpr std::array kCommands{
                "join the shards of a run into the files of the whole run",
                kMergeOptions, make_merge},
     CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, make_show},
+    CommandRow{"plot", "DIR...", "draw the pictures of a run, or the intervals of runs that differ in their seed",
+               kPlotOptions, make_plot},
+    CommandRow{"report", "DIR...", "write one page of a run, or of several to compare: report.html",
+               kReportOptions, make_report},
     CommandRow{"verify", "DIR", "check the hashes, query counts and estimates of a run",
                kHelpAlone, make_verify},
     CommandRow{"softmax", "SCORES", "print weights and slopes of a list of scores like 16,8,0",
                kSoftmaxOptions, make_softmax},
+    CommandRow{"exact", "--d N --keys N [--reach X]", "print exact values, or solve for the d, keys or factor that reach X",
+               kExactOptions, make_exact},
     CommandRow{"audit", "--queries F --keys F ...", "find the mistake between q, k and weights, or in a spread",
                kAuditOptions, make_audit},
     CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
-    CommandRow{"list", "scalings|laws|metrics|samplers",
-               "list the names that a config may use, and their meaning", kHelpAlone, make_list},
+    CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics or samplers and their meaning, or runs in DIR",
+               kListOptions, make_list},
+    CommandRow{"new", "FILE", "write a config to start from", kHelpAlone, make_new},
 };
 // clang-format on
 
@@ -343,9 +327,9 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (arguments.size() == 1) return PrintCommand{program_help()};
     return PrintCommand{command_help(find_command(arguments[1]))};
   }
-  if (first == "--version") {
+  if (first == "--version" || first == "-V" || first == "version") {
     if (arguments.size() == 1) return PrintCommand{version_text()};
-    throw UserError("attnscale --version: takes no \"" + arguments[1] + "\"");
+    throw UserError("attnscale " + first + ": takes no \"" + arguments[1] + "\"");
   }
   const CommandRow& row = find_command(first);
   std::vector<std::string> typed = arguments;

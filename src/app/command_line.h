@@ -10,6 +10,8 @@
 
 #include "app/arguments.h"
 #include "app/audit.h"
+#include "app/exact.h"
+#include "app/list.h"
 #include "config/config.h"
 #include "execution/shard.h"
 #include "report/progress.h"
@@ -67,8 +69,14 @@ struct SoftmaxCommand {
   std::optional<std::int64_t> d;
 };
 
-struct ListCommand {
-  std::string what;  ///< scalings, laws, metrics or samplers
+struct NewCommand {
+  std::string file;
+};
+
+/// A command that a script of the same name does.
+struct ScriptCommand {
+  std::string script;  ///< such as "plot.py"
+  std::vector<std::string> arguments;
 };
 
 /// Help, version or schema: a text to print.
@@ -76,8 +84,9 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
-                             SoftmaxCommand, AuditCommand, ListCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
+                 ExactCommand, AuditCommand, ListCommand, NewCommand, ScriptCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

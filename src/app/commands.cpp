@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <span>
 
+#include "app/joined_summary.h"
 #include "app/manifest.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -158,52 +160,6 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
              has_unknown ? " and, beyond that, what the given numbers take" : "", folder.string());
 }
 
-// The name of each row, followed by the lines of its description.
-template <typename Row>
-std::string table_list(std::span<const Row> rows,
-                       std::vector<std::string> (*describe)(const Row&)) {
-  std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.name.size() + 2);
-  std::string text;
-  for (const Row& row : rows) {
-    std::string_view label = row.name;
-    for (const std::string& line : describe(row)) {
-      text += fmt::format("{:<{}}{}\n", label, width, line);
-      label = "";
-    }
-  }
-  return text;
-}
-
-// Formula, meaning, origin and the numbers it needs: too much for one line.
-std::vector<std::string> describe_scaling(const PresetRow& row) {
-  std::vector<std::string> lines{"logit = " + formula(row), std::string(row.help),
-                                 fmt::format("from: {}", row.source)};
-  for (const PresetParameter& parameter : row.parameters()) {
-    lines.push_back(parameter.is_required()
-                        ? fmt::format("needs {}: {}", parameter.name, parameter.help)
-                        : fmt::format("takes {}: {}; {} by default", parameter.name, parameter.help,
-                                      parameter.fallback));
-  }
-  return lines;
-}
-
-std::vector<std::string> describe_law(const LawRow& row) {
-  std::string line = fmt::format("{}: {}", row.help, row.formula);
-  for (const auto& parameter : row.parameters) {
-    line += fmt::format("; {}: {}", parameter.name, parameter.help);
-  }
-  return {line};
-}
-
-std::vector<std::string> describe_metric(const MetricRow& row) {
-  return {fmt::format("{} [{}]", row.help, row.unit)};
-}
-
-std::vector<std::string> describe_sampler(const SamplerRow& row) {
-  return {std::string(row.help)};
-}
-
 Results read_finished(const std::string& folder) {
   namespace fs = std::filesystem;
   expect_folder(folder, "a finished run");
@@ -233,19 +189,20 @@ std::string plan_text(const PlanCommand& command, std::size_t width,
 
 std::string show_text(const ShowCommand& command, std::size_t width) {
   std::string text;
-  std::vector<ResultRow> joined;
-  for (const std::string& folder : command.folders) {
+  std::vector<RunSummary> runs;
+  for (std::string folder : command.folders) {
     const std::string place = run_place(folder).string();
-    const Results results = read_finished(place);
+    Results results = read_finished(place);
+    std::optional<Manifest> manifest = read_manifest(place);
     if (command.format == TableFormat::kCsv) {
-      joined.insert(joined.end(), results.rows.begin(), results.rows.end());
+      while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+      runs.push_back({std::move(folder), std::move(manifest), std::move(results.rows)});
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    const Manifest manifest = read_manifest(place).value_or(Manifest{});
-    text += report_text(results, manifest.logits, command.format, width);
+    text += report_text(results, manifest.value_or(Manifest{}).logits, command.format, width);
   }
-  return command.format == TableFormat::kCsv ? to_csv(table_of<ResultRow>(joined)) : text;
+  return command.format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }
 
 std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
@@ -258,21 +215,17 @@ std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
     const Scaling scaling = *find_scaling(name);
     if (command.d || !needs_d(scaling.logit)) experiment.scalings.push_back(scaling);
   }
+  constexpr double kBarOfOne = 20;
   ScreenTable screen;
-  screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)"};
+  screen.header = {"scaling", "key", "score", "logit", "weight", "slope p(1-p)", "weight as a bar"};
   const auto results = measure_given(Config{}, experiment);
   for (const WeightRow& row : results->weights) {
-    screen.rows.push_back({row.scaling, std::to_string(row.key), shortest(row.score),
-                           shortest(row.logit), rounded(row.weight, 6), rounded(row.slope, 6)});
+    screen.rows.push_back(
+        {row.key.scaling, std::to_string(row.key_number), shortest(row.score), shortest(row.logit),
+         rounded(row.weight, 6), rounded(row.slope, 6),
+         std::string(static_cast<std::size_t>(std::lround(kBarOfOne * row.weight)), '#')});
   }
   return to_text(screen, width);
-}
-
-std::string list_text(const ListCommand& command) {
-  if (command.what == "scalings") return table_list(preset_table(), describe_scaling);
-  if (command.what == "laws") return table_list(law_table(), describe_law);
-  if (command.what == "metrics") return table_list(metric_table(), describe_metric);
-  return table_list(sampler_table(), describe_sampler);
 }
 
 }  // namespace attnscale

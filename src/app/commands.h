@@ -27,11 +27,9 @@ std::string plan_text(const PlanCommand& command, std::size_t width,
 /// The tables of finished runs.
 std::string show_text(const ShowCommand& command, std::size_t width);
 
-/// Score, logit, weight and slope of each of a list of scores, under each scaling that it can have.
+/// Score, logit, weight and slope of each of a list of scores, and a bar for the weight, under each
+/// scaling that it can have.
 std::string softmax_text(const SoftmaxCommand& command, std::size_t width);
-
-/// The names a config may use, with what each means.
-std::string list_text(const ListCommand& command);
 
 struct Verification {
   std::string text;  ///< what was checked and what was found, for the screen

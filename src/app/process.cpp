@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <thread>
 
+#include "config/user_error.h"
 #include "io/printable.h"
 
 namespace attnscale {
@@ -34,6 +36,35 @@ void write_stdout(const std::string& text) {
 void say(const std::string& sentence) {
   const std::string shown = printable(sentence) + "\n";
   std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+std::filesystem::path shipped_file(const std::string& name) {
+  std::error_code unreadable;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path();
+  for (const char* place : {"../share/attnscale", ".."}) {
+    const std::filesystem::path file = (program / place / name).lexically_normal();
+    if (std::filesystem::exists(file, unreadable)) return file;
+  }
+  return {};
+}
+
+void become_script(const std::string& name, const std::vector<std::string>& arguments) {
+  const std::string script = shipped_file("scripts/" + name).string();
+  if (script.empty()) {
+    throw UserError("attnscale: scripts/" + name +
+                    " is not where this program is; it comes with the source and the package");
+  }
+  std::error_code unreadable;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+  ::setenv("ATTNSCALE_PROGRAM", program.c_str(), 1);
+  std::vector<std::string> words{script};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(script.c_str(), pointers.data());
+  throw std::system_error(errno, std::generic_category(), "cannot run " + script);
 }
 
 int available_processors() {

@@ -1,7 +1,9 @@
 // What the system gives this process: its standard files and its processors.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attnscale {
 
@@ -16,6 +18,14 @@ void write_stdout(const std::string& text);
 /// Writes a sentence to the reader, as `printable` has it, and a line end to stderr. That stderr is
 /// closed or full is nothing to stop for.
 void say(const std::string& sentence);
+
+/// A file that came with this program, such as "configs/schema.json": installed, or in the clone
+/// that it was built in. Empty if there is none.
+std::filesystem::path shipped_file(const std::string& name);
+
+/// Becomes the script of that name in scripts/, with these arguments; the script finds this program
+/// in ATTNSCALE_PROGRAM. Throws UserError if there is no such script.
+[[noreturn]] void become_script(const std::string& name, const std::vector<std::string>& arguments);
 
 /// Processors in this process's affinity mask, at least 1.
 int available_processors();

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "app/commands.h"
+#include "app/new_config.h"
 #include "app/process.h"
 #include "app/run_folder.h"
 #include "config/user_error.h"
@@ -47,12 +48,23 @@ struct Runner {
   ExitCode operator()(const SoftmaxCommand& command) const {
     return print(softmax_text(command, terminal_width(STDOUT_FILENO)));
   }
+  ExitCode operator()(const ExactCommand& command) const {
+    return print(exact_text(command, terminal_width(STDOUT_FILENO)));
+  }
   ExitCode operator()(const AuditCommand& command) const {
     const auto [text, code] = audit(command, terminal_width(STDOUT_FILENO));
     print(text);
     return code;
   }
-  ExitCode operator()(const ListCommand& command) const { return print(list_text(command)); }
+  ExitCode operator()(const ListCommand& command) const {
+    return print(list_text(command, terminal_width(STDOUT_FILENO)));
+  }
+  ExitCode operator()(const NewCommand& command) const {
+    return print(write_new_config(command.file));
+  }
+  ExitCode operator()(const ScriptCommand& command) const {
+    become_script(command.script, command.arguments);
+  }
   ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "app/manifest.h"
@@ -231,11 +232,14 @@ void clear_folder(const fs::path& folder) {
     fs::remove(folder / (name + ".tmp"));
   }
   fs::remove(folder / kLogName);
+  fs::remove(folder / "report.html");
   const fs::path figures = folder / "figures";
   if (!fs::is_directory(figures)) return;
   for (const auto& entry : fs::directory_iterator(figures)) {
-    const std::string kind = entry.path().extension();
-    if (kind == ".svg" || kind == ".png" || kind == ".pdf") fs::remove(entry.path());
+    const std::string name = entry.path().filename();
+    const auto is_ours = [&](const char* ending) { return name.ends_with(ending); };
+    constexpr std::array kEndings = {".svg", ".png", ".pdf", ".vl.json"};
+    if (std::ranges::any_of(kEndings, is_ours)) fs::remove(entry.path());
   }
   if (fs::is_empty(figures)) fs::remove(figures);
 }

@@ -80,7 +80,8 @@ bool has_leftovers(const std::filesystem::path& folder, std::optional<Shard> sha
 /// harm.
 void remove_leftovers(const std::filesystem::path& folder, std::optional<Shard> shard) noexcept;
 
-/// Removes the files of a run and the pictures drawn of it, and nothing else, from `folder`.
+/// Removes the files of a run, its page and the pictures drawn of it, and nothing else, from
+/// `folder`.
 void clear_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscale

@@ -20,9 +20,12 @@ constexpr std::size_t kLargestFile = std::size_t{256} << 20;
 // end.
 constexpr std::size_t kLargestPipe = std::size_t{16} << 20;
 
-std::string config_text(const std::string& file) {
+constexpr const char* kStandardInput = "standard input";
+
+// `file` as messages put it.
+std::string config_text(const std::filesystem::path& path, const std::string& file) {
   std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) {
     throw UserError(file + ": is a folder; expected a config file");
   }
@@ -33,7 +36,7 @@ std::string config_text(const std::string& file) {
   }
   const std::size_t largest = is_file ? kLargestFile : kLargestPipe;
   try {
-    return read_file(file, largest);
+    return read_file(path, largest);
   } catch (const std::system_error& failure) {
     if (failure.code() == std::errc::file_too_large) {
       throw UserError(fmt::format("{}: is larger than {} MiB; not a config", file, largest >> 20));
@@ -44,25 +47,35 @@ std::string config_text(const std::string& file) {
   }
 }
 
+LoadedConfig read_config(std::string_view text, const JsonSource& source,
+                         const std::vector<Override>& overrides) {
+  JsonValue document = read_json(text, source);
+  for (const Override& one : overrides) apply_override(document, one);
+  LoadedConfig loaded = read_config(document);
+  for (std::string& sentence : idle_scalings(loaded.config)) {
+    loaded.warnings.push_back(source.name + ": " + std::move(sentence));
+  }
+  return loaded;
+}
+
 }  // namespace
 
 LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides) {
-  // A pipe is in no folder that a path could be relative to.
-  const bool is_file = std::filesystem::is_regular_file(file);
-  const std::filesystem::path folder = is_file ? std::filesystem::path(file).parent_path() : "";
-  return parse_config(config_text(file), file, overrides, folder);
+  const bool is_input = file == "-";
+  const std::filesystem::path path = is_input ? "/dev/stdin" : file;
+  JsonSource source{is_input ? kStandardInput : file};
+  // A pipe is in no folder that a path could be relative to, and its name says nothing.
+  if (!is_input && std::filesystem::is_regular_file(path)) {
+    source.folder = path.parent_path();
+    source.stem = path.stem().string();
+  }
+  return read_config(config_text(path, source.name), source, overrides);
 }
 
 LoadedConfig parse_config(std::string_view text, const std::string& source,
                           const std::vector<Override>& overrides,
                           const std::filesystem::path& folder) {
-  JsonValue document = read_json(text, {source, folder});
-  for (const Override& one : overrides) apply_override(document, one);
-  LoadedConfig loaded = read_config(document);
-  for (std::string& sentence : idle_scalings(loaded.config)) {
-    loaded.warnings.push_back(source + ": " + std::move(sentence));
-  }
-  return loaded;
+  return read_config(text, {source, folder}, overrides);
 }
 
 }  // namespace attnscale

@@ -19,6 +19,7 @@ struct JsonValue;
 struct Override {
   std::string path;
   std::string value;
+  std::string option = {};  ///< what was typed, as messages put it; "--set PATH=VALUE" if empty
 };
 
 /// Splits PATH=VALUE; throws UserError if there is no "=" or no path.
@@ -39,7 +40,8 @@ struct LoadedConfig {
   std::vector<std::string> warnings;  ///< such as softmax metrics at keys 1
 };
 
-/// Reads, overrides, validates and resolves a config file. Throws UserError with file, line and
+/// Reads, overrides, validates and resolves a config file, or standard input if `file` is "-". A
+/// config without a name has that of its file without .json. Throws UserError with file, line and
 /// column, JSON Pointer, what was found, what is allowed and the nearest valid name.
 LoadedConfig load_config(const std::string& file, const std::vector<Override>& overrides = {});
 
@@ -51,6 +53,10 @@ LoadedConfig parse_config(std::string_view text, const std::string& source,
 
 inline constexpr std::int64_t kLargestSeed =
     (std::int64_t{1} << 53) - 1;  // exact in every JSON reader
+
+/// True for what may be the name of a run: at most 100 letters, digits, dots, underscores and
+/// dashes, the first a letter or digit.
+bool is_name(std::string_view text);
 
 /// Reads and checks the whole config. Throws UserError.
 LoadedConfig read_config(const JsonValue& document);

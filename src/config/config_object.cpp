@@ -90,7 +90,8 @@ const std::vector<ConfigRow>& rows() {
   static const std::vector<ConfigRow> table = {
       {{"$schema", kText, kOptional, "", "Path of the JSON Schema, for editors."},
         {read_schema_path}},
-      {{"name", kName, kRequired, "", "Name of the run and of its folder in results/."},
+      {{"name", kName, kOptional, "",
+        "Name of the run and of its folder in results/; by default the file's without .json."},
         kBothWays<&Config::name>},
       {{"description", kText, kOptional, R"("")", "Free text."}, kBothWays<&Config::description>},
       {{"seed", kInteger, kOptional, "0",
@@ -112,6 +113,17 @@ const std::vector<ConfigRow>& rows() {
   return table;
 }
 
+// The name of the file without its ending, if that is a name.
+std::string name_by_source(const JsonValue& document) {
+  const std::string& stem = document.place.source->stem;
+  if (is_name(stem)) return stem;
+  refuse(document,
+         fmt::format("the key \"name\" is missing: {}; {}", field_named(rows(), "name").help,
+                     stem.empty() ? "there is no file here whose name it could have"
+                                  : quote(stem) + " is not letters, digits, dots, underscores and "
+                                                  "dashes alone"));
+}
+
 }  // namespace
 
 LoadedConfig read_config(const JsonValue& document) {
@@ -121,6 +133,7 @@ LoadedConfig read_config(const JsonValue& document) {
   JsonValue complete = document;
   put_in_presets(complete);
   read_object(complete, rows(), draft);
+  if (document.find("name") == nullptr) draft.name = name_by_source(document);
   double cells = 0;
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);
   if (cells > kMostCells) {

@@ -72,13 +72,43 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
   return true;
 }
 
-void read_metrics(const JsonValue& value, const Field& field, Experiment& experiment) {
+// One item where a list may be is a list of it.
+template <void (*read_list)(const JsonValue&, const Field&, Experiment&)>
+void read_one_or_list(const JsonValue& value, const Field& field, Experiment& experiment) {
+  if (value.kind != JsonKind::kString && value.kind != JsonKind::kObject) {
+    return read_list(value, field, experiment);
+  }
+  JsonValue list;
+  list.kind = JsonKind::kArray;
+  list.items = {value};
+  list.place = value.place;
+  list.pointer = value.pointer;
+  read_list(list, field, experiment);
+}
+
+// The schema of the list says what one item is.
+std::string one_or_scalings_shape(const Field& field) {
+  return any_of({R"({"$ref": "#/definitions/experiment/properties/scalings/anyOf/1/items"})",
+                 schema_of(scalings_shape(field))});
+}
+
+std::string one_or_names_shape(const std::string& names) {
+  return any_of({schema_of(names), schema_of(distinct_list_shape(names))});
+}
+
+void read_metrics(const JsonValue& value, const Field& field, Experiment& experiment);
+
+void read_all_or_metrics(const JsonValue& value, const Field& field, Experiment& experiment) {
   if (value.kind == JsonKind::kString && value.text == "all") {
     for (const MetricRow& row : metric_table()) {
       if (applies(row, experiment)) experiment.metrics.push_back(&row);
     }
     return;
   }
+  read_one_or_list<read_metrics>(value, field, experiment);
+}
+
+void read_metrics(const JsonValue& value, const Field& field, Experiment& experiment) {
   expect_list(value, "metrics, such as [\"logit_sd\", \"top_weight\"], or \"all\"");
   for (const JsonValue& item : value.items) {
     const MetricRow* row = find_metric(read_choice(item, field));
@@ -93,7 +123,7 @@ void read_metrics(const JsonValue& value, const Field& field, Experiment& experi
 
 std::string metrics_shape(const Field&) {
   return any_of({R"({"const": "all"})",
-                 schema_of(distinct_list_shape(described_names_shape(metric_table())))});
+                 schema_of(one_or_names_shape(described_names_shape(metric_table())))});
 }
 
 std::vector<std::string_view> histogram_names() {
@@ -102,6 +132,10 @@ std::vector<std::string_view> histogram_names() {
     if (row.kind == MetricKind::kPerQuery) names.push_back(row.name);
   }
   return names;
+}
+
+std::string histogram_shape(const Field& field) {
+  return one_or_names_shape(names_shape(field.choices.names()));
 }
 
 void read_histogram(const JsonValue& value, const Field& field, Experiment& experiment) {
@@ -143,7 +177,7 @@ const std::vector<ExperimentRow>& rows() {
       {{"d", kIntegerAxis, kRequiredIfDrawn, "",
         "Head size: how many numbers one query and one key hold.",
         limits_of_samplers(&SamplerRow::max_d)}, kWithinLimit<&Experiment::d, &SamplerRow::max_d>},
-      {{"keys", kIntegerAxis, kIfDrawn, "1", "How many keys each query is scored against.",
+      {{"keys", kIntegerAxis, kIfDrawn, "8", "How many keys each query is scored against.",
         limits_of_samplers(&SamplerRow::max_keys)},
         kWithinLimit<&Experiment::keys, &SamplerRow::max_keys>},
       {{"entries", kOwn, kIfDrawn, R"("normal")", "Law of the numbers in queries and keys.", {},
@@ -152,16 +186,17 @@ const std::vector<ExperimentRow>& rows() {
         {1, kMostQueries}}, kBothWays<&Experiment::queries>},
       {{"scalings", kOwn, kOptional, R"(["none", "div_sqrt_d", "div_d"])",
         "Rules that turn a score into a logit, all on the same draws.", {},
-        {"scaling", row_names<preset_table>}}, kBothWays<&Experiment::scalings, scalings_shape>},
+        {"scaling", row_names<preset_table>}}, {read_one_or_list<read_member<&Experiment::scalings, Experiment>>,
+          write_member<&Experiment::scalings, const Experiment>, one_or_scalings_shape}},
       {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
         "What is measured; \"all\" takes every metric that applies.", {},
         {"metric", row_names<metric_table>}},
-        {read_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
+        {read_all_or_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
       {{"saturated_above", kNumber, kOptional, "0.99", "Threshold of the metric saturated.",
         {0, 1, Ends::kBothExcluded}}, kBothWays<&Experiment::saturated_above>},
       {{"histogram", kChoiceList, kIfDrawn, "",
         "What goes to histogram.csv: score, logit, or metrics of this experiment.", {},
-        {"histogram", histogram_names}}, {read_histogram, histogram_text}},
+        {"histogram", histogram_names}}, {read_one_or_list<read_histogram>, histogram_text, histogram_shape}},
       {{"samples", kInteger, kIfDrawn, "0", "How many of the first queries go to samples.csv.",
         {0, kMostQueries}}, kBothWays<&Experiment::samples>},
       // After queries, scalings, metrics and samples, which it is checked against.

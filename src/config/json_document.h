@@ -21,6 +21,7 @@ enum class JsonKind { kNull, kBoolean, kNumber, kString, kArray, kObject };
 struct JsonSource {
   std::string name;
   std::filesystem::path folder = {};  ///< empty for the working directory
+  std::string stem = {};              ///< of a file's name; empty if the text is in no file
 };
 
 /// Where a value is. Line and column count from 1, columns in characters; line 0 if the source

@@ -26,6 +26,18 @@ std::optional<std::string_view> abbreviated_name(std::string_view start,
   return *found;
 }
 
+// The shortest name that has `part` between its ends and underscores, the first of equals.
+std::optional<std::string_view> name_with_part(std::string_view part,
+                                               std::span<const std::string_view> names) {
+  std::optional<std::string_view> shortest;
+  const std::string wanted = fmt::format("_{}_", part);
+  for (const std::string_view name : names) {
+    if (fmt::format("_{}_", name).find(wanted) == std::string::npos) continue;
+    if (!shortest || name.size() < shortest->size()) shortest = name;
+  }
+  return shortest;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -58,6 +70,7 @@ std::optional<std::string_view> nearest_name(std::string_view wrong,
   constexpr std::size_t kLongBeginning = 5;
   const auto abbreviated = abbreviated_name(wrong, names);
   if (abbreviated && wrong.size() >= kLongBeginning) return abbreviated;
+  if (const auto whole = name_with_part(wrong, names)) return whole;
   const std::size_t allowed = std::max<std::size_t>(1, wrong.size() / 3);
   std::optional<std::string_view> nearest;
   std::size_t least = std::min(allowed + 1, wrong.size());

@@ -13,6 +13,7 @@ namespace {
 
 // Its relative paths begin at the working directory.
 JsonSource source_of(const Override& override) {
+  if (!override.option.empty()) return {override.option};
   return {fmt::format("--set {}={}", override.path, override.value)};
 }
 

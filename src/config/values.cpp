@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "numerics/shortest.h"
@@ -42,14 +43,6 @@ bool is_written_whole(const JsonValue& value) {
   const auto parsed = std::from_chars(power.data(), power.data() + power.size(), exponent);
   if (parsed.ec == std::errc::result_out_of_range) return !power.starts_with('-');
   return decimals <= exponent;
-}
-
-bool is_name(std::string_view text) {
-  const auto is_letter_or_digit = [](unsigned char c) { return std::isalnum(c) != 0; };
-  return !text.empty() && text.size() <= kLongestName && is_letter_or_digit(text[0]) &&
-         std::ranges::all_of(text, [&](char c) {
-           return is_letter_or_digit(c) || kMarksOfName.find(c) != std::string_view::npos;
-         });
 }
 
 }  // namespace
@@ -105,6 +98,14 @@ std::string read_text(const JsonValue& value) {
 bool read_boolean(const JsonValue& value) {
   if (value.kind != JsonKind::kBoolean) refuse_found(value, "true or false");
   return value.boolean;
+}
+
+bool is_name(std::string_view text) {
+  const auto is_letter_or_digit = [](unsigned char c) { return std::isalnum(c) != 0; };
+  return !text.empty() && text.size() <= kLongestName && is_letter_or_digit(text[0]) &&
+         std::ranges::all_of(text, [&](char c) {
+           return is_letter_or_digit(c) || kMarksOfName.find(c) != std::string_view::npos;
+         });
 }
 
 std::string read_name(const JsonValue& value) {

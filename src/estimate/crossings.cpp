@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 #include "numerics/double_double.h"
 
@@ -15,6 +17,7 @@ static_assert(kMostCrossings == 2 * kLevels.size());
 struct Point {
   double d;
   double weight;
+  std::optional<double> std_error;  // of the weight
 };
 
 // The d at which the line through a and b, in ln(1 - weight) against ln d, is at the level.
@@ -27,9 +30,23 @@ double interpolate(const Point& a, const Point& b, double level) {
   return plain::exp(log(a.d) + share * (log(b.d) - log(a.d))).high;
 }
 
+// The standard error of what is interpolated between two sizes, whose draws are independent: of ln
+// d = ln a.d + share ln(b.d / a.d) the derivatives by the weights are (1 - share) and share times
+// ln(b.d / a.d) / (ln((1 - b.weight) / (1 - a.weight)) (1 - weight)).
+std::optional<double> interpolation_error(const Point& a, const Point& b, double d) {
+  if (!a.std_error || !b.std_error || a.weight >= 1 || b.weight >= 1) return std::nullopt;
+  const auto log = [](double number) { return plain::log(DoubleDouble(number)).high; };
+  const double width = log(b.d / a.d);
+  const double share = log(d / a.d) / width;
+  const double slope = width / log((1 - b.weight) / (1 - a.weight));
+  const double from_a = (1 - share) * slope / (1 - a.weight) * *a.std_error;
+  const double from_b = share * slope / (1 - b.weight) * *b.std_error;
+  return d * std::sqrt(from_a * from_a + from_b * from_b);
+}
+
 CrossingRow find_crossing(ResultKey family, const std::string& statistic, double level,
                           const std::vector<Point>& points) {
-  CrossingRow row{std::move(family), "top_weight", statistic, level, {}, {}, "not_reached"};
+  CrossingRow row{std::move(family), "top_weight", statistic, level, {}, {}, {}, "not_reached"};
   const auto reached = std::find_if(points.begin(), points.end(),
                                     [&](const Point& point) { return point.weight >= level; });
   if (reached == points.begin()) {
@@ -37,6 +54,7 @@ CrossingRow find_crossing(ResultKey family, const std::string& statistic, double
   } else if (reached != points.end()) {
     row.status = "ok";
     row.d = interpolate(*std::prev(reached), *reached, level);
+    row.d_std_error = interpolation_error(*std::prev(reached), *reached, *row.d);
   }
   return row;
 }
@@ -48,13 +66,14 @@ ResultKey family_of(ResultKey key) {
 
 void add_family(const ResultKey& family, const std::vector<const ResultRow*>& rows,
                 std::vector<CrossingRow>& crossings) {
-  const std::array statistics{std::pair{"mean", &ResultRow::estimate},
-                              std::pair{"median", &ResultRow::median}};
-  for (const auto& [name, statistic] : statistics) {
+  const std::array statistics{
+      std::tuple{"mean", &ResultRow::estimate, &ResultRow::std_error},
+      std::tuple{"median", &ResultRow::median, &ResultRow::median_std_error}};
+  for (const auto& [name, statistic, error] : statistics) {
     std::vector<Point> points;
     for (const ResultRow* row : rows) {
       const auto& weight = row->*statistic;
-      if (weight) points.push_back({static_cast<double>(*row->key.d), *weight});
+      if (weight) points.push_back({static_cast<double>(*row->key.d), *weight, row->*error});
     }
     if (points.size() < 2) continue;
     std::ranges::sort(points, {}, &Point::d);

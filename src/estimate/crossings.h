@@ -17,7 +17,8 @@ inline constexpr std::size_t kMostCrossings = 6;
 /// For each cell family (experiment, entries, keys, scaling) whose rows measure the top weight at
 /// two sizes or more: the d at which its mean and its median reach 0.5, 0.9 and 0.99, by a straight
 /// line in ln(1 - top weight) against ln d between neighbouring sizes. Status `ok`; `below` if the
-/// smallest d is already there, `not_reached` if the largest is not, both without d.
+/// smallest d is already there, `not_reached` if the largest is not, both without d. The error of d
+/// is that of chance in the two sizes; that the line is straight is an assumption.
 std::vector<CrossingRow> find_crossings(const std::vector<ResultRow>& rows);
 
 /// Fills in `d_exact` of the crossings of means, also outside the measured sizes, if theory knows

@@ -261,16 +261,28 @@ std::vector<double> ExactValues::contrast_shares(const Experiment& experiment, c
   return shares;
 }
 
-std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
-                                            double level) {
-  const std::optional<KnownLogit> logit = known_logit(cell.draw, scaling);
+std::optional<ExactRequest> exact_request(const Draw& draw, const Scaling& scaling) {
+  const std::optional<KnownLogit> logit = known_logit(draw, scaling);
+  if (!has_exact_means(draw, logit, scaling.weights)) return std::nullopt;
+  return request_of(draw, *logit, scaling.weights);
+}
+
+std::optional<CrossingRequest> exact_request_along_d(const Draw& draw, const Scaling& scaling) {
+  const std::optional<KnownLogit> logit = known_logit(draw, scaling);
   const bool is_known =
-      has_exact_means(cell.draw, logit, scaling.weights) && logit->norm == VectorNorm::kNone;
-  if (mode_ == ReferenceMode::kOff || !is_known) return std::nullopt;
+      has_exact_means(draw, logit, scaling.weights) && logit->norm == VectorNorm::kNone;
+  if (!is_known) return std::nullopt;
   const auto& [slope, cap] = logit->bend;
   if (!slope.for_all_d || (cap && (!cap->for_all_d || cap->power != 0))) return std::nullopt;
-  const CrossingRequest request{weighing_of(cell.draw, *logit, scaling.weights), slope.multiplier,
-                                slope.power, entry_sd(cell.draw)};
+  return CrossingRequest{weighing_of(draw, *logit, scaling.weights), slope.multiplier, slope.power,
+                         entry_sd(draw)};
+}
+
+std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& scaling,
+                                            double level) {
+  const auto along_d = exact_request_along_d(cell.draw, scaling);
+  if (mode_ == ReferenceMode::kOff || !along_d) return std::nullopt;
+  const CrossingRequest& request = *along_d;
   return within_work(pending_work(table_, request), skipped_crossings_, [&] {
     const std::optional<double> d = exact_crossing(table_, request, level);
     if (!d && is_cut_short(request)) ++cut_crossings_;

@@ -17,6 +17,12 @@ namespace attnscale {
 /// take a four-hundredth of it.
 inline constexpr double kExactWork = 3e9;
 
+/// What exact means of such a cell are asked of; empty if they are not known.
+std::optional<ExactRequest> exact_request(const Draw& draw, const Scaling& scaling);
+
+/// The same as a function of d; empty under a norm too.
+std::optional<CrossingRequest> exact_request_along_d(const Draw& draw, const Scaling& scaling);
+
 /// The exact values of one run. What one cell's value cost is shared by cells with as many keys.
 /// Means are good to kExactError or left out. What would exceed the work allowed is left out too
 /// and counted for warnings(); which values those are depends on the order of the questions and on

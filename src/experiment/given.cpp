@@ -165,13 +165,25 @@ class GivenMeasurer {
   QueryWeights weights_;
 };
 
-void add_weights(const Experiment& experiment, const Scaling& scaling, const GivenQuery& query,
-                 const QueryWeights& found, GivenResults& results) {
+ResultKey given_key(const Config& config, const Experiment& experiment, const Scaling& scaling) {
+  return {config.name,
+          static_cast<std::int64_t>(config.seed),
+          experiment.name,
+          "",
+          {},
+          size_of(*experiment.given),
+          most_visible_keys(*experiment.given),
+          scaling.name,
+          scaling.value};
+}
+
+void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
+                 const GivenQuery& query, const QueryWeights& found, GivenResults& results) {
   const std::span<const double> weights = found.weights();
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    results.weights.push_back({experiment.name, query.head, query.query, scaling.name,
-                               query.seen.key(key), query.seen.scores[key], found.logits()[key],
-                               weights[key], found.slope(key)});
+    results.weights.push_back({key_of_line, query.head, query.query, query.seen.key(key),
+                               query.seen.scores[key], found.logits()[key], weights[key],
+                               found.slope(key)});
   }
   const GivenMatrix& values = experiment.given->values;
   if (values.empty()) return;
@@ -183,8 +195,8 @@ void add_weights(const Experiment& experiment, const Scaling& scaling, const Giv
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
   }
   for (std::size_t i = 0; i < output.size(); ++i) {
-    results.outputs.push_back({experiment.name, query.head, query.query, scaling.name,
-                               static_cast<std::int64_t>(i), output[i]});
+    results.outputs.push_back(
+        {key_of_line, query.head, query.query, static_cast<std::int64_t>(i), output[i]});
   }
 }
 
@@ -193,9 +205,12 @@ void add_weights(const Experiment& experiment, const Scaling& scaling, const Giv
 std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
                                           const StopSignal& stop) {
   const Given& given = *experiment.given;
-  const std::optional<std::int64_t> d = size_of(given);
   std::vector<GivenMeasurer> measurers;
-  for (const Scaling& scaling : experiment.scalings) measurers.emplace_back(experiment, scaling);
+  std::vector<ResultKey> keys;  // of the lines under each scaling
+  for (const Scaling& scaling : experiment.scalings) {
+    measurers.emplace_back(experiment, scaling);
+    keys.push_back(given_key(config, experiment, scaling));
+  }
   GivenResults results;
   GivenScores scores(given);
   for (std::int64_t head = 0; head < head_count(given); ++head) {
@@ -205,24 +220,15 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
       for (std::size_t s = 0; s < measurers.size(); ++s) {
         measurers[s].add(query);
         if (!given.weights) continue;
-        add_weights(experiment, experiment.scalings[s], query, measurers[s].weights(), results);
+        add_weights(experiment, keys[s], query, measurers[s].weights(), results);
       }
     }
   }
 
   for (std::size_t s = 0; s < measurers.size(); ++s) {
-    const Scaling& scaling = experiment.scalings[s];
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
       ResultRow row = measurers[s].row(m);
-      row.key = {config.name,
-                 static_cast<std::int64_t>(config.seed),
-                 experiment.name,
-                 "",
-                 {},
-                 d,
-                 most_visible_keys(given),
-                 scaling.name,
-                 scaling.value};
+      row.key = keys[s];
       results.rows.push_back(std::move(row));
     }
   }

@@ -42,6 +42,8 @@ struct ResultRow {
   std::string status;  ///< ok, rare, degenerate, nonfinite, ...
   /// Queries expected to carry the estimate, by theory; in no file.
   std::optional<double> carrying;
+  /// Standard error of the median; in no file.
+  std::optional<double> median_std_error;
 
   friend bool operator==(const ResultRow&, const ResultRow&) = default;
 };
@@ -52,9 +54,10 @@ struct CrossingRow {
   std::string metric;     ///< top_weight
   std::string statistic;  ///< mean or median
   double level = 0;
-  std::optional<double> d;        ///< interpolated between measured sizes
-  std::optional<double> d_exact;  ///< from theory
-  std::string status;             ///< ok, below (already reached at the smallest d), not_reached
+  std::optional<double> d;            ///< interpolated between measured sizes
+  std::optional<double> d_std_error;  ///< of that, by the delta method
+  std::optional<double> d_exact;      ///< from theory
+  std::string status;  ///< ok, below (already reached at the smallest d), not_reached
 };
 
 /// One line of contrasts.csv: a metric under one scaling less that under the baseline, from the
@@ -81,18 +84,16 @@ struct BaselineRow {
 
 /// One line of weights.csv: one key of one given query under one scaling. Indices from 0.
 struct WeightRow {
-  std::string experiment;
+  ResultKey key;
   std::int64_t head = 0, query = 0;
-  std::string scaling;
-  std::int64_t key = 0;
+  std::int64_t key_number = 0;
   double score = 0, logit = 0, weight = 0, slope = 0;
 };
 
 /// One line of outputs.csv: one component of one given query's attention output.
 struct OutputRow {
-  std::string experiment;
+  ResultKey key;
   std::int64_t head = 0, query = 0;
-  std::string scaling;
   std::int64_t component = 0;
   double output = 0;
 };

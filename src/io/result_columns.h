@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "experiment/result_row.h"
+#include "io/table.h"
 
 namespace attnscale {
 
@@ -17,6 +18,12 @@ concept Is = std::is_same_v<std::remove_const_t<T>, Row>;
 template <typename Text>
 struct MayBeEmpty {
   Text& text;
+};
+
+/// A text that follows from others of the line, for readers that want one column for a curve.
+template <Empty kMay>
+struct Derived {
+  std::string text;
 };
 
 /// A number that is computed from given ones: where it is not finite its cell is empty, and the
@@ -38,6 +45,10 @@ void visit_experiment(Is<ResultKey> auto& key, auto&& column) {
 void visit_entries(Is<ResultKey> auto& key, auto&& column) {
   column("entries", MayBeEmpty{key.entries});
   column("entries_value", key.entries_value);
+  column("entries_series",
+         Derived<Empty::kAllowed>{key.entries.empty()
+                                      ? std::string()
+                                      : name_with_value(key.entries, key.entries_value)});
 }
 
 void visit_sizes(Is<ResultKey> auto& key, auto&& column) {
@@ -48,6 +59,7 @@ void visit_sizes(Is<ResultKey> auto& key, auto&& column) {
 void visit_scaling(Is<ResultKey> auto& key, auto&& column) {
   column("scaling", key.scaling);
   column("scaling_value", key.scaling_value);
+  column("series", Derived<Empty::kNever>{name_with_value(key.scaling, key.scaling_value)});
 }
 
 void visit_columns(Is<ResultKey> auto& key, auto&& column) {
@@ -85,6 +97,7 @@ void visit_columns(Is<CrossingRow> auto& row, auto&& column) {
   column("statistic", row.statistic);
   column("level", row.level);
   column("d", row.d);
+  column("d_std_error", row.d_std_error);
   column("d_exact", row.d_exact);
   column("status", row.status);
 }
@@ -118,11 +131,12 @@ void visit_columns(Is<SampleRow> auto& row, auto&& column) {
 }
 
 void visit_columns(Is<WeightRow> auto& row, auto&& column) {
-  column("experiment", row.experiment);
+  visit_experiment(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
   column("head", row.head);
   column("query", row.query);
-  column("scaling", row.scaling);
-  column("key", row.key);
+  column("key", row.key_number);
   column("score", Computed{row.score});
   column("logit", Computed{row.logit});
   column("weight", Computed{row.weight});
@@ -131,10 +145,11 @@ void visit_columns(Is<WeightRow> auto& row, auto&& column) {
 }
 
 void visit_columns(Is<OutputRow> auto& row, auto&& column) {
-  column("experiment", row.experiment);
+  visit_experiment(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
   column("head", row.head);
   column("query", row.query);
-  column("scaling", row.scaling);
   column("component", row.component);
   column("output", Computed{row.output});
   column("status", NumberStatus{});

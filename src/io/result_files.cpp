@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/data_package.h"
 #include "io/result_tables.h"
 
 namespace attnscale {
@@ -65,11 +66,16 @@ constexpr ResultFile kFiles[] = {
      to_csv},
 };
 
+// What programs read about the others.
+constexpr const char* kPackageName = "datapackage.json";
+constexpr const char* kSqlName = "schema.sql";
+
 }  // namespace
 
 std::vector<std::string> result_file_names() {
   std::vector<std::string> names;
   for (const ResultFile& file : kFiles) names.emplace_back(file.name);
+  names.insert(names.end(), {kPackageName, kSqlName});
   return names;
 }
 
@@ -78,14 +84,21 @@ std::vector<std::string> result_file_names(const Config& config) {
   for (const ResultFile& file : kFiles) {
     if (file.is_asked_for(config)) names.emplace_back(file.name);
   }
+  names.insert(names.end(), {kPackageName, kSqlName});
   return names;
 }
 
 std::vector<NamedBytes> result_files(const Config& config, const Results& results) {
   std::vector<NamedBytes> files;
+  DataPackage package;
   for (const ResultFile& file : kFiles) {
-    if (file.is_asked_for(config)) files.push_back({file.name, file.format(file.table(results))});
+    if (!file.is_asked_for(config)) continue;
+    const Table table = file.table(results);
+    files.push_back({file.name, file.format(table)});
+    if (file.format == to_csv) package.add(file.name, table, files.back().bytes);
   }
+  files.push_back({kPackageName, package.json(config)});
+  files.push_back({kSqlName, package.sql()});
   return files;
 }
 

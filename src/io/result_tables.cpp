@@ -41,6 +41,11 @@ Value value_of(MayBeEmpty<const std::string> value) {
   return value_of(value.text);
 }
 
+template <Empty kMay>
+Value value_of(const Derived<kMay>& value) {
+  return value_of(value.text);
+}
+
 Value value_of(Computed<const double> value) {
   return value.number;
 }
@@ -53,6 +58,17 @@ template <typename T>
 constexpr Empty kEmpty<MayBeEmpty<T>> = Empty::kAllowed;
 template <typename T>
 constexpr Empty kEmpty<Computed<T>> = Empty::kAllowed;
+template <Empty kMay>
+constexpr Empty kEmpty<Derived<kMay>> = kMay;
+
+template <typename T>
+constexpr ColumnType kType = std::is_integral_v<T>         ? ColumnType::kInteger
+                             : std::is_floating_point_v<T> ? ColumnType::kNumber
+                                                           : ColumnType::kText;
+template <typename T>
+constexpr ColumnType kType<std::optional<T>> = kType<T>;
+template <typename T>
+constexpr ColumnType kType<Computed<T>> = ColumnType::kNumber;
 
 // What visits the columns of a row. Inlined at every column they would take seconds to compile.
 
@@ -61,7 +77,7 @@ struct ColumnWriter {
 
   template <typename T>
   [[gnu::noinline]] void operator()(const char* column, const T& /*value*/) const {
-    columns.emplace_back(column, kEmpty<T>);
+    columns.emplace_back(column, kEmpty<T>, kType<T>);
   }
 };
 
@@ -150,6 +166,13 @@ struct LineReader {
     read_value(take_field(column), value);
   }
 
+  // The values that it follows from were read before.
+  template <Empty kMay>
+  [[gnu::noinline]] void operator()(const char* column, Derived<kMay> value) {
+    const Field field = take_field(column);
+    if (field.text != value.text) field.refuse(("\"" + value.text + "\"").c_str());
+  }
+
   [[gnu::noinline]] void operator()(const char* column, Computed<double> value) {
     const Field field = take_field(column);
     if (!field.text.empty()) return read_value(field, value.number);
@@ -198,7 +221,7 @@ template Table table_of(std::span<const BaselineRow>);
 
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};
-  wide.columns.emplace_back("queries", Empty::kNever);
+  wide.columns.emplace_back("queries", Empty::kNever, ColumnType::kInteger);
   std::map<std::string, bool> has_median;
   for (const ResultRow& row : rows) has_median[row.metric] |= row.median.has_value();
   std::map<std::string, std::size_t> first_of;  // of the columns of each metric

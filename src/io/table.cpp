@@ -53,6 +53,10 @@ std::string format_double(double number) {
   return {text.data(), end.ptr};
 }
 
+std::string cell_text(const Value& value) {
+  return text_of(value).value_or("");
+}
+
 std::string to_csv(const Table& table) {
   std::string out;
   for (const Column& column : table.columns) {

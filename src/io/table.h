@@ -16,13 +16,17 @@ using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 /// Whether a column may have empty cells.
 enum class Empty { kNever, kAllowed };
 
+enum class ColumnType { kText, kInteger, kNumber };
+
 struct Column {
-  Column(std::string column_name, Empty may_be_empty = Empty::kAllowed)
-      : name(std::move(column_name)), empty(may_be_empty) {}
+  Column(std::string column_name, Empty may_be_empty = Empty::kAllowed,
+         ColumnType of_type = ColumnType::kNumber)
+      : name(std::move(column_name)), empty(may_be_empty), type(of_type) {}
   Column(const char* column_name) : Column(std::string(column_name)) {}
 
   std::string name;
   Empty empty;
+  ColumnType type;
 
   friend bool operator==(const Column&, const Column&) = default;
 };
@@ -37,6 +41,9 @@ struct Table {
 /// digits lose none; from 0.1 on it is as `shortest` writes it: "0.25", "123456789", "1e+05". Zero
 /// is "0", and "-0" keeps its sign. Depends on nothing but the number: no locale.
 std::string format_double(double number);
+
+/// A value as it stands in a file, before quotes; empty if it does not exist or is not finite.
+std::string cell_text(const Value& value);
 
 /// RFC 4180 with LF line ends: header first, a field is quoted only if it must be. A number that is
 /// not finite is an empty field, never a token that turns a reader's column into text. Throws

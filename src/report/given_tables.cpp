@@ -25,7 +25,7 @@ struct GivenQuery {
 // Names one query of one experiment.
 template <typename Row>
 std::string key_of(const Row& row) {
-  return fmt::format("{} {} {}", row.experiment, row.head, row.query);
+  return fmt::format("{} {} {}", row.key.experiment, row.head, row.query);
 }
 
 std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
@@ -41,8 +41,9 @@ std::vector<GivenQuery> queries_of(std::span<const WeightRow> weights,
     const auto index = index_of.find(key_of(row));
     if (index == index_of.end() || row.component > kMostComponents) continue;
     auto& vectors = queries[index->second].outputs;
-    if (vectors.empty() || vectors.back().first != row.scaling) {
-      vectors.emplace_back(row.scaling, "(");
+    const std::string scaling = name_with_value(row.key.scaling, row.key.scaling_value);
+    if (vectors.empty() || vectors.back().first != scaling) {
+      vectors.emplace_back(scaling, "(");
     } else {
       vectors.back().second += ", ";
     }
@@ -56,18 +57,19 @@ ScreenTable table_of(const GivenQuery& query, bool has_heads) {
   ScreenTable table;
   const WeightRow& first = *query.weights.front();
   const std::string head = has_heads ? fmt::format("head {}, ", first.head) : "";
-  table.caption = fmt::format("{}: {}query {}", first.experiment, head, first.query);
+  table.caption = fmt::format("{}: {}query {}", first.key.experiment, head, first.query);
   table.header = {"scaling", "key", "score", "logit", "weight", "slope"};
   table.label_columns = 2;
   std::size_t left_out = 0;
   for (const WeightRow* row : query.weights) {
-    if (row->key >= kMostKeys) {
+    if (row->key_number >= kMostKeys) {
       ++left_out;
       continue;
     }
-    table.rows.push_back({row->scaling, std::to_string(row->key),
-                          rounded_short(row->score, kDigits), rounded_short(row->logit, kDigits),
-                          rounded(row->weight, kDigits), rounded(row->slope, kDigits)});
+    table.rows.push_back({name_with_value(row->key.scaling, row->key.scaling_value),
+                          std::to_string(row->key_number), rounded_short(row->score, kDigits),
+                          rounded_short(row->logit, kDigits), rounded(row->weight, kDigits),
+                          rounded(row->slope, kDigits)});
   }
   for (const auto& [scaling, vector] : query.outputs) {
     table.notes.push_back(fmt::format("output, {}: {})", scaling, vector));
@@ -105,9 +107,9 @@ std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
   const std::vector<GivenQuery> queries = queries_of(weights, outputs);
   std::vector<ScreenTable> tables;
   for (auto first = queries.begin(); first != queries.end();) {
-    const std::string& experiment = first->weights.front()->experiment;
+    const std::string& experiment = first->weights.front()->key.experiment;
     const auto is_of_another = [&](const GivenQuery& query) {
-      return query.weights.front()->experiment != experiment;
+      return query.weights.front()->key.experiment != experiment;
     };
     const auto has_head = [](const GivenQuery& query) { return query.weights.front()->head > 0; };
     const auto end = std::find_if(first, queries.end(), is_of_another);

@@ -45,6 +45,11 @@ std::string spread_text(double number) {
   return number >= 0.1 && number < 1000 ? with_places(number, 2) : rounded(number, 3);
 }
 
+// An exact value leads, where there is one.
+std::string with_measured(const std::string& exact, const std::string& measured) {
+  return exact + " (exact; measured " + measured + ")";
+}
+
 std::string size_text(const ResultRow& row) {
   return "d = " + std::to_string(*row.key.d);
 }
@@ -69,8 +74,14 @@ std::string answer_spread(const ResultGrid& grid) {
     measured.push_back(spread_text(*row->estimate));
     expected.push_back(rounded_short(exact, 4));
   }
-  std::string text = "raw spread " + series(measured) + " against ";
-  text += (unit_spread ? "sqrt(d) " : "the exact ") + series(expected);
+  const bool is_known =
+      std::ranges::all_of(raw, [](const ResultRow* row) { return row->reference.has_value(); });
+  std::string text = "raw spread ";
+  if (is_known) {
+    text += (unit_spread ? "sqrt(d) = " : "") + with_measured(series(expected), series(measured));
+  } else {
+    text += series(measured) + " against sqrt(d) " + series(expected);
+  }
   if (raw.size() == 1) {
     text += " at " + size_text(*raw.front());
   } else if (raw.size() > kMostSizes) {
@@ -81,7 +92,12 @@ std::string answer_spread(const ResultGrid& grid) {
   const auto [least, most] = std::ranges::minmax_element(scaled, {}, &ResultRow::estimate);
   const std::string from = with_places(*(*least)->estimate, 3);
   const std::string to = with_places(*(*most)->estimate, 3);
-  return text + "; after the division " + from + (from == to ? "" : " to " + to);
+  const std::string range = from + (from == to ? "" : " to " + to);
+  const auto is_one = [](const ResultRow* row) {
+    return row->reference && std::abs(*row->reference - 1) < 1e-9;
+  };
+  return text + "; after the division " +
+         (std::ranges::all_of(scaled, is_one) ? with_measured("1", range) : range);
 }
 
 std::string measured_crossing(const CrossingRow& crossing,
@@ -97,9 +113,9 @@ std::string measured_crossing(const CrossingRow& crossing,
 }
 
 std::string crossing_text(const CrossingRow& crossing, const std::vector<const ResultRow*>& rows) {
-  std::string text = measured_crossing(crossing, rows);
+  const std::string text = measured_crossing(crossing, rows);
   if (text.empty() || !crossing.d_exact) return text;
-  return text + " (exactly " + rounded_short(*crossing.d_exact, 4) + ")";
+  return with_measured("from d = " + rounded_short(*crossing.d_exact, 4), text);
 }
 
 // The same but for d.
@@ -144,7 +160,9 @@ std::string answer_too_much(const ResultGrid& grid) {
   const std::vector<const ResultRow*> rows = rows_of(grid, "top_weight", kDividedByD);
   if (rows.empty() || rows.back()->key.keys < 2) return "";
   const ResultRow& row = *rows.back();
-  return "divided by d at " + size_text(row) + ": top weight " + rounded(*row.estimate, 3) +
+  const std::string measured = rounded(*row.estimate, 3);
+  return "divided by d at " + size_text(row) + ": top weight " +
+         (row.reference ? with_measured(rounded_short(*row.reference, 4), measured) : measured) +
          "; equal weights would be 1/" + std::to_string(row.key.keys) + " = " +
          rounded_short(1 / static_cast<double>(row.key.keys), 3);
 }

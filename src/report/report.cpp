@@ -14,7 +14,8 @@ bool has_other_scalings(const Results& results) {
   };
   return std::ranges::any_of(results.rows, is_another,
                              [](const ResultRow& row) { return row.key.scaling; }) ||
-         std::ranges::any_of(results.weights, is_another, &WeightRow::scaling);
+         std::ranges::any_of(results.weights, is_another,
+                             [](const WeightRow& row) { return row.key.scaling; });
 }
 
 std::string formulas_text(const std::vector<std::string>& formulas, TableFormat format) {

@@ -30,6 +30,15 @@ inline constexpr double kExactError = 3e-8;
 /// Thrown where a value would take more work than a table may still do.
 struct OutOfWork {};
 
+/// Values of a function at even steps from `first` to `last`, as far as they were needed; levels
+/// share them.
+struct Walk {
+  double first = 0;
+  double last = 0;
+  std::size_t steps = 24;
+  std::vector<double> values = {};
+};
+
 /// Means at fixed |q|, tabulated as they are needed against the logits' spread, so that cells of
 /// equal weighing share the work. Owned by whoever asks; not shared between threads without a lock.
 class ExactMeansTable {
@@ -55,8 +64,8 @@ class ExactMeansTable {
   /// Norms of queries of d normal entries, as theory/quadrature's chi_rule has them.
   const QuadratureRule& norms(double d, int halvings);
 
-  /// The mean top weight at ascending log d, as far as it was needed.
-  std::vector<double>& walk(const CrossingRequest& request) { return walks_[request]; }
+  /// The mean top weight at ascending log d.
+  Walk& walk(const CrossingRequest& request) { return walks_[request]; }
 
   double work_left() const { return left_; }
 
@@ -98,7 +107,7 @@ class ExactMeansTable {
   std::map<WeighingCase, Panels> panels_;
   std::map<std::tuple<WeighingCase, double, double>, ExactMeans> cosines_;  // d, multiplier
   std::map<std::tuple<double, int>, QuadratureRule> norms_;
-  std::map<CrossingRequest, std::vector<double>> walks_;
+  std::map<CrossingRequest, Walk> walks_;
 };
 
 /// The exact means of a request, but for kMeanLogit, good to kExactError. Of sigmoids, sums over

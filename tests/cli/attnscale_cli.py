@@ -26,8 +26,8 @@ RULES = {
 }
 
 # The columns of summary.csv.
-KEY_COLUMNS = ["run", "seed", "experiment", "entries", "entries_value", "d", "keys", "scaling",
-               "scaling_value"]
+KEY_COLUMNS = ["run", "seed", "experiment", "entries", "entries_value", "entries_series", "d",
+               "keys", "scaling", "scaling_value", "series"]
 SUMMARY_COLUMNS = KEY_COLUMNS + ["metric", "queries", "estimate", "std_error", "ci_low", "ci_high",
                                  "sd", "min", "q05", "median", "q95", "max", "reference", "z",
                                  "status"]

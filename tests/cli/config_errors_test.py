@@ -36,7 +36,6 @@ NOT_JSON = [
 ]
 AT_THE_TOP = [
     ("@[]", "", "expected an object"),
-    ('@{"experiments": [{"d": 4}]}', "", '"name" is missing'),
     ('@{"name": "a"}', "", '"experiments" is missing'),
     ('{@"sead": 1' + TOP, "/sead", 'did you mean "seed"?'),
     ('{"seed": 1, @"seed": 2' + TOP, "/seed", "duplicate key"),
@@ -74,6 +73,10 @@ NESTED = [
     (experiment('{"d": 4, "scalings": ["none", @"div_sqt_d"]}'), f"{FIRST}/scalings/1",
      'did you mean "div_sqrt_d"?'),
     (experiment('{"d": 4, "scalings": ["none", @"none"]}'), f"{FIRST}/scalings/1", "names must"),
+    (experiment('{"d": 4, "scalings": @"sqrt_d"}'), f"{FIRST}/scalings",
+     'did you mean "div_sqrt_d"?'),
+    (experiment('{"d": 4, "metrics": [@"top"]}'), f"{FIRST}/metrics/0",
+     'did you mean "top_weight"?'),
     (experiment('{"d": 4, "metrics": [@"top_wieght"]}'), f"{FIRST}/metrics/0",
      'did you mean "top_weight"?'),
     (experiment('{"d": 4, "metrics": ["slope", @"slope"]}'), f"{FIRST}/metrics/1", "second time"),

@@ -31,7 +31,7 @@ class FilesTest(CommandLineTest):
     def test_holds_the_files_of_the_design_and_nothing_else(self):
         lesson = self.run_config(TRY_THIS, "lesson", *SMALL)
         always = {"summary.csv", "wide.csv", "summary.json", "crossings.csv", "config.json",
-                  "manifest.json", "events.jsonl"}
+                  "manifest.json", "events.jsonl", "datapackage.json", "schema.sql"}
         names = {path.name for path in lesson.iterdir()}
         self.assertEqual(names - {"contrasts.csv"}, always)
         every = self.run_config(EVERYTHING, "every")
@@ -43,15 +43,17 @@ class FilesTest(CommandLineTest):
         run = self.run_config(EVERYTHING, "run")
         self.assertEqual(read_csv(run / "summary.csv")[0], SUMMARY_COLUMNS)
         self.assertEqual(read_csv(run / "crossings.csv")[0],
-                         "run seed experiment entries entries_value keys scaling scaling_value "
-                         "metric statistic level d d_exact status".split())
+                         "run seed experiment entries entries_value entries_series keys scaling "
+                         "scaling_value series metric statistic level d d_std_error d_exact "
+                         "status".split())
         self.assertEqual(read_csv(run / "histogram.csv")[0],
                          KEY_COLUMNS + ["metric", "bin_low", "bin_high", "count", "density"])
         self.assertEqual(read_csv(run / "weights.csv")[0],
-                         "experiment head query scaling key score logit weight slope "
-                         "status".split())
+                         "run seed experiment d keys scaling scaling_value series head query key "
+                         "score logit weight slope status".split())
         self.assertEqual(read_csv(run / "outputs.csv")[0],
-                         "experiment head query scaling component output status".split())
+                         "run seed experiment d keys scaling scaling_value series head query "
+                         "component output status".split())
         columns, lines = read_csv(run / "summary.csv")
         metrics = list(dict.fromkeys(line[columns.index("metric")] for line in lines))
         wide = KEY_COLUMNS + ["queries"]

@@ -41,7 +41,7 @@ class ShowTest(CommandLineTest):
                                          "3 p(1-p) of a typical query at d = 1024",
                                          "4 divided by d at d = 1024"), strict=True):
             self.assertTrue(line.startswith(start), line)
-        self.assertIn("against sqrt(d) 2 4 8 16 32", answers[0])
+        self.assertIn("raw spread sqrt(d) = 2 4 8 16 32 (exact; measured ", answers[0])
         self.assertIn("1/8 = 0.125", answers[3])
 
     def test_prints_markdown(self):
@@ -68,18 +68,40 @@ class ShowTest(CommandLineTest):
         markdown = self.succeed("show", "capped", "--format", "markdown").stdout
         self.assertTrue(markdown.endswith("\n* ".join(["", *lines]) + "\n"), markdown)
 
-    def test_prints_csv_as_the_file_holds_it(self):
+    def test_prints_csv_as_the_file_holds_it_behind_the_run_id(self):
         text = self.succeed("show", "run", "--format", "csv").stdout
-        self.assertEqual(text, (self.folder / "run" / "summary.csv").read_text())
+        manifest = json.loads((self.folder / "run" / "manifest.json").read_text("utf-8"))
+        header, *lines = (self.folder / "run" / "summary.csv").read_text().splitlines()
+        self.assertEqual(text.splitlines(), [f"run_id,{header}"] + [
+            f"{manifest['fingerprint'][:8]},{line}" for line in lines])
 
     def test_joins_several_runs(self):
         self.run_config(ROOT / "configs" / "lesson_examples.json", "lesson")
         text = self.succeed("show", "run", "lesson").stdout
         self.assertLess(text.index("run\n"), text.index("spread"))
         self.assertLess(text.index("lesson\n"), text.index("softmax_small"))
-        joined = self.succeed("show", "run", "lesson", "run", "--format", "csv").stdout
-        lines = (self.folder / "run" / "summary.csv").read_text().splitlines()
-        self.assertEqual(joined.splitlines(), lines + lines[1:])
+        joined = self.succeed("show", "run", "lesson", "run/", "--format", "csv").stdout
+        lines = list(csv.DictReader(io.StringIO(joined)))
+        self.assertEqual(list(lines[0])[:2], ["folder", "run_id"])
+        summary = list(csv.DictReader((self.folder / "run" / "summary.csv").open()))
+        for line, wanted in zip(lines, summary + summary, strict=True):  # lesson has no lines
+            self.assertEqual(line["folder"], "run")
+            self.assertEqual({**line, **wanted}, line)
+
+    def test_joined_runs_are_told_apart_by_what_differs_in_their_configs(self):
+        for keys, sampler in ((4, "vectors"), (8, "direct")):
+            self.run_config({"name": "same", "experiments": [
+                {"name": "spread", "d": 4, "queries": 50},
+                {"name": "softmax", "d": 4, "keys": keys, "queries": 50, "sampler": sampler}]},
+                f"run{keys}")
+        joined = self.succeed("show", "run4", "run8", "--format", "csv").stdout
+        header, *lines = csv.reader(io.StringIO(joined))
+        self.assertEqual(header[:5], ["folder", "run_id", "softmax.sampler", "softmax.keys", "run"])
+        told = {tuple(line[:4]) for line in lines}
+        self.assertEqual({(folder, sampler, keys) for folder, _, sampler, keys in told},
+                         {("run4", "vectors", "4"), ("run8", "direct", "8")})
+        self.assertEqual(len({run_id for _, run_id, _, _ in told}), 2)
+        self.assertEqual(len(lines), 2 * 2 * 9)  # each experiment's nine lines
 
     def test_refuses_before_it_prints_anything(self):
         self.refuse("show", "run", "absent", says=["absent"])

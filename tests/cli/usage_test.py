@@ -17,8 +17,13 @@ OPTIONS = {
     "softmax": ["--d N", "--help"],
     "audit": ["--d N", "--measured-sd X", "--d-model N", "--heads N", "--padded-d N",
               "--value-d N", "--layers N", "--help"],
+    "plot": ["--metric M", "--x X", "--sort", "--out DIR", "--pdf", "--help"],
+    "report": ["--out FILE", "--help"],
+    "exact": ["--d N", "--keys N", "--scaling NAME", "--metric NAME", "--reach LEVEL",
+              "--format FORMAT", "--help"],
     "schema": ["--help"],
-    "list": ["--help"],
+    "list": ["--format FORMAT", "--help"],
+    "new": ["--help"],
 }
 
 
@@ -57,6 +62,9 @@ class UsageTest(CommandLineTest):
         self.assertRegex(text, r"\Aattnscale \d+\.\d+\.\d+\ncommit ")
         for part in ("compiler ", "boost ", "nlohmann_json ", "random123 ", "highway ", "vector"):
             self.assertRegex(text, rf"(?m)^{part}")
+
+        for spelling in ("-V", "version"):
+            self.assertEqual(self.succeed(spelling).stdout, text)
 
     def test_version_comes_at_once(self):
         durations = []

@@ -30,7 +30,7 @@ TEST(Config, FillsInEveryDefaultOfTheDesign) {
   EXPECT_EQ(experiment.name, "experiment_1");
   EXPECT_EQ(experiment.sampler, &sampler_table().front());
   EXPECT_THAT(experiment.d, ElementsAre(4));
-  EXPECT_THAT(experiment.keys, ElementsAre(1));
+  EXPECT_THAT(experiment.keys, ElementsAre(8));
   EXPECT_EQ(experiment.queries, 10'000);
   const Law normal{find_law("normal"), {}, 0, 1};
   EXPECT_THAT(experiment.entries, ElementsAre(Entries{"normal", {}, normal, normal}));

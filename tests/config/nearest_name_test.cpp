@@ -29,6 +29,15 @@ TEST(NearestName, FindsWhatWasMeant) {
   EXPECT_EQ(nearest_name("key", kNames), "keys");
 }
 
+TEST(NearestName, FindsANameByItsParts) {
+  const std::vector<std::string_view> scalings{"none", "div_sqrt_d_twice", "div_sqrt_d", "mup"};
+  EXPECT_EQ(nearest_name("sqrt_d", scalings), "div_sqrt_d");  // the shorter of two
+  EXPECT_EQ(nearest_name("sqrt", scalings), "div_sqrt_d");
+  EXPECT_EQ(nearest_name("top", kNames), "top_weight");
+  EXPECT_EQ(nearest_name("weight", kNames), "top_weight");
+  EXPECT_EQ(nearest_name("qrt_d", scalings), std::nullopt);  // no whole part
+}
+
 TEST(NearestName, DoesNotGuessWildly) {
   EXPECT_EQ(nearest_name("x", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("", kNames), std::nullopt);

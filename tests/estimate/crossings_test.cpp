@@ -48,6 +48,35 @@ TEST(Crossings, LieOnTheStraightLineInLogarithms) {
   }
 }
 
+// The error of d by differences: each mean is moved alone by a thousandth of its own error.
+TEST(Crossings, HaveTheErrorThatTheirTwoSizesGiveThem) {
+  const std::vector<std::int64_t> sizes{2, 16, 64, 256, 20000};
+  std::vector<ResultRow> rows = straight_line(sizes);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].std_error = 1e-3 * static_cast<double>(i + 1);
+    rows[i].median_std_error = 2e-3 * static_cast<double>(i + 1);
+  }
+  const auto crossings = find_crossings(rows);
+  for (std::size_t c = 0; c < crossings.size(); ++c) {
+    if (crossings[c].status != "ok") {
+      EXPECT_EQ(crossings[c].d_std_error, std::nullopt);
+      continue;
+    }
+    double square = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool of_mean = crossings[c].statistic == "mean";
+      const double error = of_mean ? *rows[i].std_error : *rows[i].median_std_error;
+      std::vector<ResultRow> moved = rows;
+      (of_mean ? moved[i].estimate : moved[i].median).value() += 1e-3 * error;
+      const double change = (*find_crossings(moved)[c].d - *crossings[c].d) / 1e-3;
+      square += change * change;
+    }
+    EXPECT_NEAR(*crossings[c].d_std_error / std::sqrt(square), 1, 0.01) << c;
+  }
+  rows[1].std_error.reset();
+  EXPECT_EQ(find_crossings(rows)[0].d_std_error, std::nullopt);
+}
+
 TEST(Crossings, DoNotDependOnTheOrderOfTheRows) {
   const auto sorted = find_crossings(straight_line({4, 16, 64, 256}));
   const auto shuffled = find_crossings(straight_line({64, 4, 256, 16}));

@@ -80,11 +80,11 @@ TEST(Given, ScoresAreDotProductsOfQueriesAndKeys) {
   const std::vector<double> expected{4, 2, 0};
   for (std::size_t i = 0; i < 6; ++i) {
     const WeightRow& row = found.weights[i];
-    EXPECT_EQ(row.experiment, "given");
+    EXPECT_EQ(row.key.experiment, "given");
     EXPECT_EQ(row.query, 0);
     EXPECT_EQ(row.head, 0);
-    EXPECT_EQ(row.key, static_cast<std::int64_t>(i % 3));
-    EXPECT_EQ(row.scaling, i < 3 ? "none" : "div_sqrt_d");
+    EXPECT_EQ(row.key_number, static_cast<std::int64_t>(i % 3));
+    EXPECT_EQ(row.key.scaling, i < 3 ? "none" : "div_sqrt_d");
     EXPECT_EQ(row.score, expected[i % 3]);
     EXPECT_EQ(row.logit, expected[i % 3] / (i < 3 ? 1 : 2));
     EXPECT_NEAR(row.slope, row.weight * (1 - row.weight), 1e-15);
@@ -99,7 +99,7 @@ TEST(Given, OutputsAreTheWeightedSumOfTheValues) {
     EXPECT_DOUBLE_EQ(found.outputs[2 * s].output, weight(0) + weight(2));
     EXPECT_DOUBLE_EQ(found.outputs[2 * s + 1].output, weight(1) + weight(2));
     EXPECT_EQ(found.outputs[2 * s + 1].component, 1);
-    EXPECT_EQ(found.outputs[2 * s].scaling, s == 0 ? "none" : "div_sqrt_d");
+    EXPECT_EQ(found.outputs[2 * s].key.scaling, s == 0 ? "none" : "div_sqrt_d");
   }
 }
 

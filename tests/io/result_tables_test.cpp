@@ -17,8 +17,8 @@ namespace attnscale {
 namespace {
 
 constexpr const char* kSummaryHeader =
-    "run,seed,experiment,entries,entries_value,d,keys,scaling,scaling_value,metric,queries,"
-    "estimate,std_error,ci_low,ci_high,sd,min,q05,median,q95,max,reference,z,status";
+    "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,series,"
+    "metric,queries,estimate,std_error,ci_low,ci_high,sd,min,q05,median,q95,max,reference,z,status";
 
 ResultKey key_of(std::int64_t d, const std::string& scaling) {
   ResultKey key;
@@ -76,8 +76,9 @@ TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
   const ResultRow row = full_row();
   EXPECT_EQ(to_csv(table_of<ResultRow>({&row, 1})),
             std::string(kSummaryHeader) +
-                "\ntry_this,9007199254740991,softmax,normal,5,4,8,none,30.5,top_weight,10000,"
-                "0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0.125,-2,ok\n");
+                "\ntry_this,9007199254740991,softmax,normal,5,normal 5,4,8,none,30.5,none 30.5,"
+                "top_weight,10000,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
+                "125,-2,ok\n");
 }
 
 TEST(SummaryTable, ReadsBackExactly) {
@@ -116,6 +117,15 @@ TEST(SummaryTable, NamesFileAndLineOfADamagedFile) {
   EXPECT_THAT(damaged(",ok\n", ",ok"), testing::HasSubstr(":2: the last line has no line end"));
 }
 
+TEST(SummaryTable, RefusesASeriesThatIsNotItsScalingAndValue) {
+  const ScratchFolder folder;
+  const ResultRow row = full_row();
+  std::string text = to_csv(table_of<ResultRow>({&row, 1}));
+  put(folder / "summary.csv", text.replace(text.find(",none 30.5,"), 11, ",none 30,"));
+  EXPECT_THAT(error_of([&] { read_rows<ResultRow>(folder / "summary.csv"); }),
+              testing::HasSubstr(":2: column series: found \"none 30\"; expected \"none 30.5\""));
+}
+
 TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
   std::vector<ResultRow> rows = {row_of(4, "none", "logit_sd", 2.5),
                                  row_of(4, "none", "top_weight", 0.75),
@@ -124,11 +134,13 @@ TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
   rows[0].reference = 2;
   rows[1].median = 0.875;
   EXPECT_EQ(to_csv(wide_table(rows)),
-            "run,seed,experiment,entries,entries_value,d,keys,scaling,scaling_value,queries,"
+            "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,"
+            "series,queries,"
             "logit_sd,logit_sd_se,logit_sd_reference,"
             "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
-            "try_this,9007199254740991,softmax,normal,,4,8,none,,10000,2.5,0.125,2,0.75,,,0.875\n"
-            "try_this,9007199254740991,softmax,normal,,4,8,div_d,,10000,0.5,,,,,,\n");
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,10000,2.5,0.125,2,0."
+            "75,,,0.875\n"
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0.5,,,,,,\n");
 }
 
 TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
@@ -137,10 +149,10 @@ TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
                                        row_of(4, "none", "entropy", 0.75)};
   const Table table = wide_table(rows);
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[0][10], Value(0.25));
-  EXPECT_EQ(table.rows[0][13], Value(0.75));
-  EXPECT_EQ(table.rows[1][10], Value(0.5));
-  EXPECT_EQ(table.rows[1][13], Value());
+  EXPECT_EQ(table.rows[0][12], Value(0.25));
+  EXPECT_EQ(table.rows[0][15], Value(0.75));
+  EXPECT_EQ(table.rows[1][12], Value(0.5));
+  EXPECT_EQ(table.rows[1][15], Value());
 }
 
 TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
@@ -152,14 +164,15 @@ TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   row.statistic = "mean";
   row.level = 0.9;
   row.d = 100.5;
+  row.d_std_error = 2.5;
   row.d_exact = 99.58;
   row.status = "ok";
   const std::string text = to_csv(table_of<CrossingRow>({&row, 1}));
   EXPECT_EQ(text,
-            "run,seed,experiment,entries,entries_value,keys,scaling,scaling_value,metric,"
-            "statistic,level,d,d_exact,status\n"
-            "try_this,9007199254740991,softmax,normal,,8,none,,top_weight,mean,0.9,100.5,99.58,"
-            "ok\n");
+            "run,seed,experiment,entries,entries_value,entries_series,keys,scaling,scaling_value,"
+            "series,metric,statistic,level,d,d_std_error,d_exact,status\n"
+            "try_this,9007199254740991,softmax,normal,,normal,8,none,,none,top_weight,mean,0.9,"
+            "100.5,2.5,99.58,ok\n");
   put(folder / "crossings.csv", text);
   put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
   EXPECT_EQ(to_csv(table_of<CrossingRow>(read_results(folder.path()).crossings)), text);
@@ -176,24 +189,28 @@ TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
   row.std_error = 0.125;
   row.ci_low = -0.75;
   EXPECT_EQ(to_csv(table_of<ContrastRow>({&row, 1})),
-            "run,seed,experiment,entries,entries_value,d,keys,metric,scaling,scaling_value,"
-            "baseline,queries,estimate,std_error,ci_low,ci_high\n"
-            "try_this,9007199254740991,softmax,normal,,4,8,top_weight,power,-0.25,none,10000,"
+            "run,seed,experiment,entries,entries_value,entries_series,d,keys,metric,scaling,"
+            "scaling_value,series,baseline,queries,estimate,std_error,ci_low,ci_high\n"
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,top_weight,power,-0.25,"
+            "power -0.25,none,10000,"
             "-0.5,0.125,-0.75,\n");
 }
 
 TEST(GivenTables, HaveTheColumnsOthersRelyOnAndReadBackExactly) {
   const ScratchFolder folder;
-  const WeightRow weight = {"lesson", 0, 1, "none", 2, 16, 8, 0.75, 0.1875};
-  const OutputRow output = {"lesson", 0, 1, "none", 3, -0.5};
+  const ResultKey key{"typed", 7, "lesson", "", {}, 4, 3, "power", -0.5};
+  const WeightRow weight = {key, 0, 1, 2, 16, 8, 0.75, 0.1875};
+  const OutputRow output = {key, 0, 1, 3, -0.5};
   const std::string weights = to_csv(table_of<WeightRow>({&weight, 1}));
   const std::string outputs = to_csv(table_of<OutputRow>({&output, 1}));
   EXPECT_EQ(weights,
-            "experiment,head,query,scaling,key,score,logit,weight,slope,status\n"
-            "lesson,0,1,none,2,16,8,0.75,0.1875,ok\n");
+            "run,seed,experiment,d,keys,scaling,scaling_value,series,head,query,key,score,logit,"
+            "weight,slope,status\n"
+            "typed,7,lesson,4,3,power,-0.5,power -0.5,0,1,2,16,8,0.75,0.1875,ok\n");
   EXPECT_EQ(outputs,
-            "experiment,head,query,scaling,component,output,status\n"
-            "lesson,0,1,none,3,-0.5,ok\n");
+            "run,seed,experiment,d,keys,scaling,scaling_value,series,head,query,component,output,"
+            "status\n"
+            "typed,7,lesson,4,3,power,-0.5,power -0.5,0,1,3,-0.5,ok\n");
   put(folder / "weights.csv", weights);
   put(folder / "outputs.csv", outputs);
   put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
@@ -206,15 +223,17 @@ TEST(GivenTables, ReadBackNumbersThatAreNotFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const ScratchFolder folder;
-  const std::vector<WeightRow> rows = {{"e", 0, 0, "none", 0, kInfinity, -kInfinity, kNan, kNan},
-                                       {"e", 0, 0, "none", 1, 1, 1, kNan, kNan},
-                                       {"e", 0, 0, "none", 2, kNan, 1, 0.5, kInfinity}};
+  const ResultKey key{"r", 0, "e", "", {}, {}, 3, "none", {}};
+  const std::vector<WeightRow> rows = {{key, 0, 0, 0, kInfinity, -kInfinity, kNan, kNan},
+                                       {key, 0, 0, 1, 1, 1, kNan, kNan},
+                                       {key, 0, 0, 2, kNan, 1, 0.5, kInfinity}};
   const std::string text = to_csv(table_of<WeightRow>(rows));
   EXPECT_EQ(text,
-            "experiment,head,query,scaling,key,score,logit,weight,slope,status\n"
-            "e,0,0,none,0,,,,,score=inf logit=-inf weight=nan slope=nan\n"
-            "e,0,0,none,1,1,1,,,weight=nan slope=nan\n"
-            "e,0,0,none,2,,1,0.5,,score=nan slope=inf\n");
+            "run,seed,experiment,d,keys,scaling,scaling_value,series,head,query,key,score,logit,"
+            "weight,slope,status\n"
+            "r,0,e,,3,none,,none,0,0,0,,,,,score=inf logit=-inf weight=nan slope=nan\n"
+            "r,0,e,,3,none,,none,0,0,1,1,1,,,weight=nan slope=nan\n"
+            "r,0,e,,3,none,,none,0,0,2,,1,0.5,,score=nan slope=inf\n");
   put(folder / "weights.csv", text);
   const auto read = read_rows<WeightRow>(folder / "weights.csv");
   ASSERT_EQ(read.size(), 3u);
@@ -230,7 +249,9 @@ TEST(GivenTables, RefuseAStatusThatDoesNotFitTheirEmptyCells) {
   const ScratchFolder folder;
   const auto damage_of = [&](const std::string& cells) {
     put(folder / "outputs.csv",
-        "experiment,head,query,scaling,component,output,status\ne,0,0,none,0," + cells + "\n");
+        "run,seed,experiment,d,keys,scaling,scaling_value,series,head,query,component,output,"
+        "status\nr,0,e,,3,none,,none,0,0,0," +
+            cells + "\n");
     return error_of([&] { read_rows<OutputRow>(folder / "outputs.csv"); });
   };
   EXPECT_EQ(damage_of(",output=inf"), "no error");
@@ -247,7 +268,7 @@ TEST(ResultTables, AreNeverWrittenSoThatTheyCannotBeRead) {
   row.status = "";
   EXPECT_THROW(to_csv(table_of<ResultRow>({&row, 1})), std::logic_error);
   EXPECT_THROW(to_json(table_of<ResultRow>({&row, 1})), std::logic_error);
-  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, "ok"};
+  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, {}, "ok"};
   EXPECT_NO_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})));
   crossing.level = std::numeric_limits<double>::infinity();
   EXPECT_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})), std::logic_error);

@@ -16,8 +16,8 @@ TEST(LessonAnswers, AnswersTheLessonsFourQuestions) {
   const Results run = lesson_run();
   EXPECT_THAT(
       lesson_answers(run.rows, run.crossings),
-      ElementsAre("1 raw spread 2.00 8.03 31.94 against sqrt(d) 2 8 32; after the division 0.998 "
-                  "to 1.004",
+      ElementsAre("1 raw spread sqrt(d) = 2 8 32 (exact; measured 2.00 8.03 31.94); after the "
+                  "division 1 (exact; measured 0.998 to 1.004)",
                   "2 unscaled, one key gets more than 0.9 of the weight: on average from d = 101, "
                   "for half the queries from d = 33",
                   "3 p(1-p) of a typical query at d = 1024: 7.7e-07 unscaled, 0.221 divided by "
@@ -43,9 +43,23 @@ TEST(LessonAnswers, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt)
     crossing.d_exact = 99.5814;
     return lesson_answers(run.rows, {&crossing, 1})[1];
   };
-  EXPECT_THAT(answer(101.3, "ok"), HasSubstr("on average from d = 101 (exactly 99.58)"));
-  EXPECT_THAT(answer({}, "below"), HasSubstr("from below d = 4 (exactly 99.58)"));
-  EXPECT_THAT(answer({}, "not_reached"), HasSubstr("not reached by d = 1024 (exactly 99.58)"));
+  EXPECT_THAT(answer(101.3, "ok"),
+              HasSubstr("on average from d = 99.58 (exact; measured from d = 101)"));
+  EXPECT_THAT(answer({}, "below"), HasSubstr("from d = 99.58 (exact; measured from below d = 4)"));
+  EXPECT_THAT(answer({}, "not_reached"),
+              HasSubstr("from d = 99.58 (exact; measured not reached by d = 1024)"));
+}
+
+TEST(LessonAnswers, SaysWhatWasMeasuredAloneWhereThereIsNoExactValue) {
+  ResultRow raw = spread_row(64, "none", 8, 1);
+  raw.reference.reset();
+  EXPECT_THAT(lesson_answers({&raw, 1}, {}),
+              testing::Contains("1 raw spread 8.00 against sqrt(d) 8 at d = 64"));
+  ResultRow row = query_row(16, "div_d", "top_weight", 0.1311, 0.131);
+  EXPECT_THAT(lesson_answers({&row, 1}, {}), testing::Contains(HasSubstr("top weight 0.131;")));
+  row.reference = 0.130641;
+  EXPECT_THAT(lesson_answers({&row, 1}, {}),
+              testing::Contains(HasSubstr("top weight 0.1306 (exact; measured 0.131);")));
 }
 
 TEST(LessonAnswers, TakesCrossingsOfTheSameNumbersOnly) {
@@ -61,7 +75,7 @@ TEST(LessonAnswers, SaysWhatTheQuestionsNeedThatTheRowsHaveNoNumbersFor) {
   const ResultRow raw = spread_row(64, "none", 8, 1);
   EXPECT_THAT(
       lesson_answers({&raw, 1}, {}),
-      ElementsAre("1 raw spread 8.00 against sqrt(d) 8 at d = 64",
+      ElementsAre("1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64",
                   "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs "
                   "slope under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, "
                   "2 or more keys"));
@@ -85,7 +99,7 @@ TEST(LessonAnswers, SaysNothingOfTheWeightOfASingleKey) {
 TEST(LessonAnswers, ComparesWithTheExactSpreadWhereEntriesAreNotOfSpreadOne) {
   ResultRow row = spread_row(4, "none", 8, 1);  // entries of spread 2: 2^2 sqrt(4)
   EXPECT_THAT(lesson_answers({&row, 1}, {}),
-              testing::Contains("1 raw spread 8.00 against the exact 8 at d = 4"));
+              testing::Contains("1 raw spread 8 (exact; measured 8.00) at d = 4"));
 }
 
 TEST(LessonAnswers, IsAboutSizesNotAboutKeys) {
@@ -104,7 +118,8 @@ TEST(LessonAnswers, ShortensALongList) {
   }
   EXPECT_THAT(
       lesson_answers(rows, {}),
-      testing::Contains("1 raw spread 1.00 to 9.00 against sqrt(d) 1 to 9 from d = 1 to d = 81"));
+      testing::Contains("1 raw spread sqrt(d) = 1 to 9 (exact; measured 1.00 to 9.00) from d = 1 "
+                        "to d = 81"));
 }
 
 TEST(LessonAnswers, SaysWhichGridAnswersWhereSeveralDo) {

@@ -137,11 +137,12 @@ TEST(Report, MakesEveryStatusOtherThanOkVisible) {
 TEST(Report, PrintsGivenNumbersQueryByQuery) {
   Results run;
   // The lesson's softmax(16, 8, 0) and its output with values (1,0), (0,1), (1,1).
-  run.weights = {{"lesson", 0, 0, "none", 0, 16, 16, 0.99966454, 0.00033534},
-                 {"lesson", 0, 0, "none", 1, 8, 8, 0.000335351, 0.00033524},
-                 {"lesson", 0, 0, "none", 2, 0, 0, 1.12e-07, 1.12e-07},
-                 {"lesson", 1, 2, "none", 0, 1, 1, 1, 0}};
-  run.outputs = {{"lesson", 0, 0, "none", 0, 0.99966465}, {"lesson", 0, 0, "none", 1, 0.25}};
+  const ResultKey key{"run", 0, "lesson", "", {}, {}, 3, "none", {}};
+  run.weights = {{key, 0, 0, 0, 16, 16, 0.99966454, 0.00033534},
+                 {key, 0, 0, 1, 8, 8, 0.000335351, 0.00033524},
+                 {key, 0, 0, 2, 0, 0, 1.12e-07, 1.12e-07},
+                 {key, 1, 2, 0, 1, 1, 1, 0}};
+  run.outputs = {{key, 0, 0, 0, 0.99966465}, {key, 0, 0, 1, 0.25}};
   EXPECT_EQ(text_of(run),
             "lesson: head 0, query 0\n"
             "  scaling  key  score  logit     weight      slope\n"
@@ -158,7 +159,8 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
   Results run;
   for (std::int64_t query = 0; query < 10; ++query) {
     for (std::int64_t key = 0; key < 40; ++key) {
-      run.weights.push_back({"big", 0, query, "none", key, 0, 0, 0.025, 0.024375});
+      run.weights.push_back(
+          {{.experiment = "big", .scaling = "none"}, 0, query, key, 0, 0, 0.025, 0.024375});
     }
   }
   const std::string text = text_of(run);

@@ -1,0 +1,217 @@
+#include "app/exact.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "config/nearest_name.h"
+#include "config/user_error.h"
+#include "estimate/exact_reach.h"
+#include "experiment/plan.h"
+#include "io/table.h"
+#include "report/number_text.h"
+
+namespace attnscale {
+namespace {
+
+bool is_asked(const ExactCommand& command, std::string_view key) {
+  return std::ranges::find(command.asked, key, &Override::path) != command.asked.end();
+}
+
+// The plan of a run that measures what is asked; what is not asked has the config's defaults.
+Plan plan_of(const ExactCommand& command, ReachedBy what) {
+  std::vector<Override> overrides = command.asked;
+  const auto by_default = [&](const char* key, const char* value) {
+    if (!is_asked(command, key)) overrides.push_back({key, value});
+  };
+  if (!command.levels.empty()) {
+    by_default("metrics", R"(["top_weight"])");
+    if (what == ReachedBy::kFactor) by_default("scalings", R"(["none"])");
+  }
+  const char* kLargestSizes =
+      R"({"name": "exact", "sampler": "direct", "experiments": [{"d": 1}]})";
+  return make_plan(parse_config(kLargestSizes, "attnscale exact", overrides).config);
+}
+
+ReachedBy missing_of(const ExactCommand& command) {
+  if (!is_asked(command, "d")) return ReachedBy::kD;
+  return is_asked(command, "keys") ? ReachedBy::kFactor : ReachedBy::kKeys;
+}
+
+// One answer, with all that it is about.
+struct ExactLine {
+  const Cell& cell;
+  const Scaling& scaling;
+  const MetricRow& metric;
+  std::optional<double> value = {};  // without a level
+  std::optional<double> level = {};
+  Reach reach = {};
+};
+
+std::vector<ExactLine> value_lines(const Plan& plan) {
+  ExactValues exact(ReferenceMode::kAuto);
+  const Experiment& experiment = plan.config.experiments.front();
+  std::vector<ExactLine> lines;
+  for (const Cell& cell : plan.cells) {
+    for (const Scaling& scaling : experiment.scalings) {
+      const auto values = exact.of(experiment, cell, scaling);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        lines.push_back({cell, scaling, *experiment.metrics[i], values[i]});
+      }
+    }
+  }
+  return lines;
+}
+
+std::vector<ExactLine> reach_lines(const Plan& plan, const std::vector<double>& levels,
+                                   ReachedBy what) {
+  ExactReach exact;
+  const Experiment& experiment = plan.config.experiments.front();
+  std::vector<ExactLine> lines;
+  for (const Cell& cell : plan.cells) {
+    for (const double level : levels) {
+      for (const Scaling& scaling : experiment.scalings) {
+        for (const MetricRow* metric : experiment.metrics) {
+          lines.push_back(
+              {cell,
+               scaling,
+               *metric,
+               {},
+               level,
+               exact.of(cell.draw, scaling, *metric, experiment.saturated_above, level, what)});
+        }
+      }
+    }
+  }
+  return lines;
+}
+
+Value value_or_none(const std::optional<double>& number) {
+  return number ? Value(*number) : Value();
+}
+
+// For programs: one line per answer, under the names that columns of a run's files have.
+Table table_of(const std::vector<ExactLine>& lines, bool solves, ReachedBy what) {
+  Table table{{"metric", "series", "scaling", "scaling_value", "d", "keys"}, {}};
+  const std::vector<std::string> more = solves
+                                            ? std::vector<std::string>{"factor", "level", "status"}
+                                            : std::vector<std::string>{"exact"};
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  for (const ExactLine& line : lines) {
+    const Scaling& scaling = line.scaling;
+    std::vector<Value>& row = table.rows.emplace_back();
+    row = {std::string(line.metric.name), name_with_value(scaling.name, scaling.value),
+           scaling.name, value_or_none(scaling.value)};
+    const auto add_size = [&](std::int64_t size, ReachedBy by) {
+      row.push_back(solves && what == by ? value_or_none(line.reach.at) : Value(size));
+    };
+    add_size(line.cell.draw.d, ReachedBy::kD);
+    add_size(line.cell.draw.keys, ReachedBy::kKeys);
+    if (!solves) {
+      row.push_back(value_or_none(line.value));
+      continue;
+    }
+    row.push_back(what == ReachedBy::kFactor ? value_or_none(line.reach.at) : Value());
+    row.push_back(value_or_none(line.level));
+    row.emplace_back(std::string(name_of(line.reach.status)));
+  }
+  return table;
+}
+
+// A cell of the screen: six digits of a value, five of what reaches a level.
+std::string cell_of(const ExactLine& line, ReachedBy what) {
+  if (!line.level) return line.value ? rounded_short(*line.value, 6) : "not known";
+  std::string status(name_of(line.reach.status));
+  std::ranges::replace(status, '_', ' ');
+  if (!line.reach.at) return status;
+  const double at = *line.reach.at;
+  std::string text = what == ReachedBy::kKeys ? with_places(at, 0) : rounded_short(at, 5);
+  if (what == ReachedBy::kFactor) {
+    const double times_root = at * std::sqrt(static_cast<double>(line.cell.draw.d));
+    text += fmt::format(" = {}/sqrt(d)", rounded_short(times_root, 5));
+  }
+  return line.reach.status == ReachStatus::kUpTo ? "up to " + text : text;
+}
+
+std::string caption_of(const MetricRow& metric, bool solves, ReachedBy what) {
+  const std::string name = fmt::format("{} ({})", metric.title, metric.name);
+  if (!solves) return name + ", exact";
+  const char* found = what == ReachedBy::kD      ? "d"
+                      : what == ReachedBy::kKeys ? "keys"
+                                                 : "factor of q.k";
+  return fmt::format("{} from which the {} is at least the level, exact", found, name);
+}
+
+// A table for each metric: sizes and levels run down, scalings across.
+std::vector<ScreenTable> screens_of(const std::vector<ExactLine>& lines,
+                                    const Experiment& experiment, bool solves, ReachedBy what) {
+  std::vector<ScreenTable> screens;
+  std::vector<std::string_view> unknown;
+  for (const MetricRow* metric : experiment.metrics) {
+    const auto is_known = [&](const ExactLine& line) {
+      return &line.metric == metric &&
+             (line.value || (solves && line.reach.status != ReachStatus::kNotKnown));
+    };
+    if (std::ranges::none_of(lines, is_known)) {
+      unknown.push_back(metric->name);
+      continue;
+    }
+    ScreenTable screen;
+    screen.caption = caption_of(*metric, solves, what);
+    if (solves) screen.header.emplace_back("level");
+    if (!solves || what != ReachedBy::kD) screen.header.emplace_back("d");
+    if (!solves || what != ReachedBy::kKeys) screen.header.emplace_back("keys");
+    screen.label_columns = screen.header.size();
+    for (const Scaling& scaling : experiment.scalings) {
+      screen.header.push_back(name_with_value(scaling.name, scaling.value));
+    }
+    for (const ExactLine& line : lines) {
+      if (&line.metric != metric) continue;
+      if (&line.scaling == &experiment.scalings.front()) {
+        std::vector<std::string>& row = screen.rows.emplace_back();
+        if (solves) row.push_back(rounded_short(*line.level, 6));
+        if (!solves || what != ReachedBy::kD) row.push_back(std::to_string(line.cell.draw.d));
+        if (!solves || what != ReachedBy::kKeys) row.push_back(std::to_string(line.cell.draw.keys));
+      }
+      screen.rows.back().push_back(cell_of(line, what));
+    }
+    screens.push_back(std::move(screen));
+  }
+  if (screens.empty()) screens.emplace_back();
+  if (!unknown.empty()) {
+    screens.back().notes.push_back("no exact value is known of " + join(unknown));
+  }
+  return screens;
+}
+
+}  // namespace
+
+std::string exact_text(const ExactCommand& command, std::size_t width) {
+  const bool solves = !command.levels.empty();
+  const ReachedBy what = missing_of(command);
+  if (what == ReachedBy::kD && !solves) {
+    throw UserError("attnscale exact: needs --d N, or --reach LEVEL to solve for d");
+  }
+  if (what == ReachedBy::kD && !is_asked(command, "keys")) {
+    throw UserError(
+        "attnscale exact: --reach needs --keys N to solve for d, --d N to solve for "
+        "the keys, or both to solve for the factor of q.k");
+  }
+  const Plan plan = plan_of(command, what);
+  const std::vector<ExactLine> lines =
+      solves ? reach_lines(plan, command.levels, what) : value_lines(plan);
+  if (command.format == TableFormat::kCsv) return to_csv(table_of(lines, solves, what));
+  if (command.format == TableFormat::kJson) return to_json(table_of(lines, solves, what));
+  std::string text;
+  for (const ScreenTable& screen :
+       screens_of(lines, plan.config.experiments.front(), solves, what)) {
+    const bool markdown = command.format == TableFormat::kMarkdown;
+    if (screen.header.empty()) return screen.notes.front() + "\n";
+    text += (text.empty() ? "" : "\n") + (markdown ? to_markdown(screen) : to_text(screen, width));
+  }
+  return text;
+}
+
+}  // namespace attnscale

@@ -1,0 +1,26 @@
+// What `attnscale list` shows: the names that a config may use, and the runs in a folder.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/screen_table.h"
+
+namespace attnscale {
+
+struct ListCommand {
+  std::string what;  ///< one of list_names()
+  std::string word;  ///< the only name to show, or the folder that holds the runs; may be empty
+  TableFormat format = TableFormat::kTable;
+};
+
+/// scalings, laws, metrics, samplers and runs.
+std::vector<std::string_view> list_names();
+
+/// The names with what each means, or the runs with what each was asked. Throws UserError for a
+/// name that is not in the list and a folder that is not there.
+std::string list_text(const ListCommand& command, std::size_t width);
+
+}  // namespace attnscale
