@@ -181,6 +181,7 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
   if (command.format == TableFormat::kCsv) return to_csv(table);
   if (command.format == TableFormat::kJson) return to_json(table);
   if (table.rows.empty()) return fmt::format("no runs in {}\n", parent.string());
+  constexpr std::size_t kToTheMinute = 16;
   ScreenTable screen;
   for (const Column& column : table.columns) screen.header.push_back(column.name);
   for (const auto& row : table.rows) {
@@ -190,6 +191,7 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
       const auto* number = std::get_if<std::int64_t>(&value);
       cells.push_back(text != nullptr ? *text : number != nullptr ? std::to_string(*number) : "");
     }
+    cells.back() = cells.back().substr(0, kToTheMinute);
   }
   return to_text(screen, width);
 }

@@ -101,7 +101,8 @@ class ReportTest(CommandLineTest):
         text, page = self.page_of(run / "report.html", "run", ATTNSCALE_VEGA="nowhere")
         self.assertEqual((page.charts, text.count("<svg")), (0, 1))
         self.assertEqual(len(page.tables["lines"]), 1 + 2 * 3)
-        self.assertFalse((run / "figures").exists())
+        self.assertEqual([path.name for path in (run / "figures").iterdir()],
+                         ["top_weight.vl.json"])
 
     def test_compares_several_runs(self):
         for seed in (1, 2):
