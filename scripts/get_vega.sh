@@ -2,19 +2,25 @@
 # Gets the libraries that draw the charts of report.html, at fixed versions.
 set -euo pipefail
 
-folder=${ATTNSCALE_VEGA:-${XDG_CACHE_HOME:-$HOME/.cache}/attnscale/vega}
+usage() {
+  cat <<'END'
+usage: scripts/get_vega.sh
 
-if [[ ${1:-} == --help ]]; then
-  cat <<END
-Usage: scripts/get_vega.sh
-
-Gets Vega, Vega-Lite and vega-embed with npm, checks their hashes, and puts them with their licences
-into $folder
-(ATTNSCALE_VEGA names another folder). attnscale report then draws charts that answer the mouse;
+Gets Vega, Vega-Lite and vega-embed with npm, checks their hashes, and puts them
+with their licences into ~/.cache/attnscale/vega, or the folder that
+ATTNSCALE_VEGA names. attnscale report then draws charts that answer the mouse;
 without them its page holds the pictures of attnscale plot.
 END
-  exit 0
-fi
+}
+
+case ${1-} in
+  -h | --help)
+    usage
+    exit
+    ;;
+esac
+
+folder=${ATTNSCALE_VEGA:-${XDG_CACHE_HOME:-$HOME/.cache}/attnscale/vega}
 
 # Package, version, and the SHA-256 of its bundle and of its licence.
 packages='

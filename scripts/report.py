@@ -48,8 +48,8 @@ def answers_of(run):
     """What the program answers to the lesson's questions; nothing where it is not at hand."""
     program = os.environ.get("ATTNSCALE_PROGRAM") or HERE.parent / "build" / "attnscale"
     try:
-        answer = subprocess.run([program, "show", run.folder], capture_output=True, text=True,
-                                timeout=60, check=False)
+        answer = subprocess.run([program, "show", run.folder, "--format", "markdown"],
+                                capture_output=True, text=True, timeout=60, check=False)
     except OSError:
         return []
     return answers_in(answer.stdout)

@@ -98,9 +98,9 @@ def labels_of(folders):
 
 
 def answers_in(shown):
-    """The answers that `attnscale show` prints, one a line."""
-    found = re.search(r"(?:^|\n)Answers\n(.*?)(?:\n\n|\Z)", shown, re.S)
-    return found[1].strip().splitlines() if found else []
+    """The answers in what `attnscale show --format markdown` prints."""
+    found = re.search(r"^## Answers\n\n(.*?)(?:\n\n|\Z)", shown, re.S | re.M)
+    return [line.removeprefix("* ") for line in found[1].splitlines()] if found else []
 
 
 # What tells the lines of one metric of one experiment from each other.

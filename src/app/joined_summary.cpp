@@ -36,7 +36,9 @@ Settings settings_of(const RunSummary& run) {
   return settings;
 }
 
+// A list of one number is that number.
 Value cell_of(const ordered_json& value) {
+  if (value.is_array() && value.size() == 1) return cell_of(value.front());
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();

@@ -64,7 +64,9 @@ std::string report_text(const Results& run, const std::vector<std::string>& form
   add_tables(baseline_tables(run.baselines));
   const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
   if (!answers.empty()) add(heading_mark + (markdown ? "Answers\n\n" : "Answers\n"));
-  for (const std::string& answer : answers) text += (markdown ? "* " : "") + answer + "\n";
+  for (const std::string& answer : answers) {
+    text += (markdown ? "* " + answer : wrapped(answer, width)) + "\n";
+  }
   const bool explain = !formulas.empty() && has_other_scalings(run);
   return explain ? text + formulas_text(formulas, format) : text;
 }

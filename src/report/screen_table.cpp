@@ -129,6 +129,19 @@ std::string to_markdown(const ScreenTable& table) {
   return out;
 }
 
+std::string wrapped(std::string text, std::size_t width) {
+  for (std::size_t begin = 0; text.size() - begin > width;) {
+    std::size_t blank = text.rfind(' ', begin + width);
+    if (blank == std::string::npos || blank <= begin + kIndent) {
+      blank = text.find(' ', begin + width);  // a word as long as the line
+    }
+    if (blank == std::string::npos) break;
+    text.replace(blank, 1, "\n" + std::string(kIndent, ' '));
+    begin = blank + 1;
+  }
+  return text;
+}
+
 std::size_t terminal_width(int file) {
   if (const char* columns = std::getenv("COLUMNS")) {
     const std::size_t width = parse_number<std::size_t>(columns).value_or(0);

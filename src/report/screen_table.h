@@ -30,6 +30,10 @@ std::string to_text(const ScreenTable& table, std::size_t width);
 /// A GitHub table; numbers are aligned to the right.
 std::string to_markdown(const ScreenTable& table);
 
+/// The text in lines of at most `width` characters, cut at blanks, where its words allow that; all
+/// but the first are indented by two.
+std::string wrapped(std::string text, std::size_t width);
+
 /// Columns of the terminal that `file` is: the environment's COLUMNS, else the terminal's own, else
 /// 100.
 std::size_t terminal_width(int file);

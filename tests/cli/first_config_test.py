@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import unittest
 
 from attnscale_cli import ROOT, CommandLineTest
@@ -107,7 +108,8 @@ class ListTest(CommandLineTest):
                                  ("a", 7, "d=[4, 9] seed=7", 100, "finished"),
                                  ("a", 0, None, 50, "finished, shard 1 of 2"),
                                  (None, None, None, None, "unfinished")})
-        text = self.succeed("list", "runs", "results").stdout
+        wide = {**os.environ, "COLUMNS": "120"}
+        text = self.succeed("list", "runs", "results", env=wide).stdout
         self.assertRegex(text, r"(?m)^  results/a +a +0 .* 50 +finished +20")
         self.assertIn("results/a", self.succeed("list", "runs", "results/a").stdout)
         self.refuse("list", "runs", "nowhere", says=["nowhere", "no such folder"])

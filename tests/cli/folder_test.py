@@ -244,7 +244,8 @@ class ToldMeanwhileTest(FolderTest):
         self.assertNotIn(colour, plain)
 
     def test_warns_of_softmax_metrics_at_one_key_once_and_goes_on(self):
-        config = self.write_config({"name": "one", "experiments": [{"d": 4, "queries": 9}]})
+        config = self.write_config({"name": "one",
+                                    "experiments": [{"d": 4, "keys": 1, "queries": 9}]})
         answer = self.succeed("run", config, "--out", "a")
         self.assertRegex(answer.stderr, r"\Awarning: config\.json:1:\d+: /experiments/0: with one "
                                         r"key the weight is always 1")

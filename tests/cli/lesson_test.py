@@ -79,11 +79,12 @@ class LessonTest(CommandLineTest):
 
 class SoftmaxTest(CommandLineTest):
     def softmax(self, *arguments):
-        """One tuple of texts per line: scaling, key, score, logit, weight, slope."""
+        """One tuple of texts per line: scaling, key, score, logit, weight, slope, bar."""
         text = self.succeed("softmax", *arguments).stdout
         header, *lines = text.splitlines()
         self.assertEqual(re.split(r"\s{2,}", header.strip()),
-                         ["scaling", "key", "score", "logit", "weight", "slope p(1-p)"])
+                         ["scaling", "key", "score", "logit", "weight", "slope p(1-p)",
+                          "weight as a bar"])
         return [tuple(line.split()) for line in lines]
 
     def test_prints_what_others_printed(self):

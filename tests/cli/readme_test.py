@@ -195,6 +195,39 @@ class PageTest(unittest.TestCase):
         self.run_page("tests/README.md")
 
 
+class SnippetsTest(unittest.TestCase):
+    """What results/README.md shows of one run is right for other configs, where laws and scalings
+    are swept: each estimate stands alone, so that no top weight is above 1."""
+
+    CHECKS = {"python": "assert 0.1 < table.max().max() <= 1, table",
+              "r": "stopifnot(max(table) > 0.1, max(table) <= 1)"}
+
+    def test_no_table_adds_up_curves(self):
+        clone = Clone(tempfile.gettempdir())
+        self.addCleanup(clone.remove)
+        own, = [block for language, block in fences("README.md") if language == "json"]
+        (clone.folder / "own.json").write_text(own, encoding="utf-8")
+        snippets = [(language, block) for language, block in fences("results/README.md")
+                    if language in {"sql", *self.CHECKS} and "try_this/summary.csv" in block]
+        self.assertEqual({language for language, _ in snippets}, {"python", "r", "sql"})
+        for config in ("own.json", "configs/exponents.json"):
+            answer = clone.run("build/attnscale", "run", config, "--out", "results/other",
+                               "--force", "--quiet", "--set", "queries=500")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            for language, block in snippets:
+                block = block.replace("results/try_this/", "results/other/")
+                with self.subTest(config=config, block=block):
+                    if language == "sql":
+                        rows = clone.query(block)
+                        self.assertEqual(len({row[:5] for row in rows}), len(rows))
+                        self.assertGreater(len(rows), 8)
+                        continue
+                    script = clone.folder / f"snippet.{language}"
+                    script.write_text(f"{block}\n{self.CHECKS[language]}\n", encoding="utf-8")
+                    answer = clone.run(*INTERPRETERS[language], script.name)
+                    self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+
 class NamesTest(unittest.TestCase):
     """What the pages name exists."""
 

@@ -39,7 +39,8 @@ class EveryScriptTest(unittest.TestCase):
                 self.assertIn("\nset -euo pipefail\n", script.read_text())
 
     def test_help_goes_to_stdout_and_does_nothing(self):
-        scripts = [ROOT / "scripts" / name for name in ("plot.py", "make_example_matrices.py")]
+        scripts = [ROOT / "scripts" / name
+                   for name in ("plot.py", "report.py", "make_example_matrices.py")]
         for script in [*ROOT.glob("scripts/*.sh"), *scripts]:
             for option in ("--help", "-h"):
                 with self.subTest(script=script.name, option=option):

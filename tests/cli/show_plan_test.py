@@ -36,7 +36,7 @@ class ShowTest(CommandLineTest):
             self.assertRegex(line, r"^ +\d+( +[-e\d.]+ \([-e\d.]+\)){3}$")
 
     def test_answers_the_four_questions_of_the_lesson(self):
-        answers = self.answer.stdout.split("Answers\n")[1].splitlines()
+        answers = self.answer.stdout.split("Answers\n")[1].replace("\n  ", " ").splitlines()
         for line, start in zip(answers, ("1 raw spread ", "2 unscaled, one key gets more than 0.9",
                                          "3 p(1-p) of a typical query at d = 1024",
                                          "4 divided by d at d = 1024"), strict=True):
@@ -83,7 +83,8 @@ class ShowTest(CommandLineTest):
         joined = self.succeed("show", "run", "lesson", "run/", "--format", "csv").stdout
         lines = list(csv.DictReader(io.StringIO(joined)))
         self.assertEqual(list(lines[0])[:2], ["folder", "run_id"])
-        summary = list(csv.DictReader((self.folder / "run" / "summary.csv").open()))
+        text = (self.folder / "run" / "summary.csv").read_text()
+        summary = list(csv.DictReader(io.StringIO(text)))
         for line, wanted in zip(lines, summary + summary, strict=True):  # lesson has no lines
             self.assertEqual(line["folder"], "run")
             self.assertEqual({**line, **wanted}, line)
@@ -96,10 +97,10 @@ class ShowTest(CommandLineTest):
                 f"run{keys}")
         joined = self.succeed("show", "run4", "run8", "--format", "csv").stdout
         header, *lines = csv.reader(io.StringIO(joined))
-        self.assertEqual(header[:5], ["folder", "run_id", "softmax.sampler", "softmax.keys", "run"])
+        self.assertEqual(header[:5], ["folder", "run_id", "softmax.keys", "softmax.sampler", "run"])
         told = {tuple(line[:4]) for line in lines}
-        self.assertEqual({(folder, sampler, keys) for folder, _, sampler, keys in told},
-                         {("run4", "vectors", "4"), ("run8", "direct", "8")})
+        self.assertEqual({(folder, keys, sampler) for folder, _, keys, sampler in told},
+                         {("run4", "4", "vectors"), ("run8", "8", "direct")})
         self.assertEqual(len({run_id for _, run_id, _, _ in told}), 2)
         self.assertEqual(len(lines), 2 * 2 * 9)  # each experiment's nine lines
 

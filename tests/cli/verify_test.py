@@ -85,7 +85,7 @@ class Verify(CommandLineTest):
                 if line["scaling"] == "div_sqrt_d" and line["experiment"] != "by_hand":
                     other = values[line["experiment"], line["d"], line["metric"], "div_d"]
                     line.update({key: other[key] for key in other
-                                 if key not in ("scaling", "reference", "z", "queries")})
+                                 if key not in ("scaling", "series", "reference", "z", "queries")})
             return lines
         self.edit_summary(relabel)
         self.mismatch("standard errors off", "div_sqrt_d", "further from their exact values")
@@ -95,7 +95,7 @@ class Verify(CommandLineTest):
             lines[0]["reference"] = str(float(lines[0]["reference"]) / 2)
             return lines
         self.edit_summary(halve)
-        self.mismatch("logit_sd of spread at d=4 keys=1 (normal) under none has the exact value 1; "
+        self.mismatch("logit_sd of spread at d=4 keys=8 (normal) under none has the exact value 1; "
                       "it is 2")
 
     def test_a_block_too_few(self):

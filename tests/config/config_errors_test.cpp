@@ -163,7 +163,7 @@ TEST(ConfigErrors, NameUnknownAndRepeatedNames) {
        at + "metrics/0",
        {"unknown metric \"top_wieght\"; did you mean \"top_weight\"?",
         "Allowed: logit_mean, logit_sd"}},
-      {experiment("{\"d\": 4, \"metrics\": @\"slope\"}"), at + "metrics", {"\"all\""}},
+      {experiment("{\"d\": 4, \"metrics\": @4}"), at + "metrics", {"\"all\""}},
       {experiment("{\"d\": 4, \"metrics\": @[]}"), at + "metrics", {"an empty list"}},
       {experiment("{\"d\": 4, \"metrics\": [\"slope\", @\"slope\"]}"),
        at + "metrics/1",

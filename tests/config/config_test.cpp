@@ -98,9 +98,9 @@ TEST(Config, WarnsOfSoftmaxMetricsWithOneKey) {
     return parse_config(R"({"name": "a", "experiments": [)" + members + "]}", "test").warnings;
   };
   EXPECT_THAT(warnings(R"({"d": 4, "keys": 8})"), IsEmpty());
-  EXPECT_THAT(warnings(R"({"d": 4, "metrics": ["logit_sd"]})"), IsEmpty());
-  EXPECT_THAT(warnings(R"({"d": 4, "metrics": "all"})"), IsEmpty());
-  EXPECT_THAT(warnings(R"({"d": 4, "metrics": ["logit_sd", "slope"]})"),
+  EXPECT_THAT(warnings(R"({"d": 4, "keys": 1, "metrics": ["logit_sd"]})"), IsEmpty());
+  EXPECT_THAT(warnings(R"({"d": 4, "keys": 1, "metrics": "all"})"), IsEmpty());
+  EXPECT_THAT(warnings(R"({"d": 4, "keys": 1, "metrics": ["logit_sd", "slope"]})"),
               ElementsAre(testing::AllOf(HasSubstr("test:1:"), HasSubstr("/experiments/0/metrics"),
                                          HasSubstr("always 1"), HasSubstr("slope"))));
   EXPECT_EQ(warnings(R"({"d": 4, "keys": [8, 1], "metrics": ["slope"]})").size(), 1U);

@@ -157,10 +157,10 @@ TEST(Report, PrintsGivenNumbersQueryByQuery) {
 
 TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
   Results run;
+  const ResultKey cell{"run", 0, "big", "", {}, {}, 40, "none", {}};
   for (std::int64_t query = 0; query < 10; ++query) {
     for (std::int64_t key = 0; key < 40; ++key) {
-      run.weights.push_back(
-          {{.experiment = "big", .scaling = "none"}, 0, query, key, 0, 0, 0.025, 0.024375});
+      run.weights.push_back({cell, 0, query, key, 0, 0, 0.025, 0.024375});
     }
   }
   const std::string text = text_of(run);
