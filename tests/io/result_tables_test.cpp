@@ -290,10 +290,10 @@ TEST(BaselinesTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   bare.ratio = 3.0625;
   const std::string text = to_csv(table_of<BaselineRow>(std::vector{row, bare}));
   EXPECT_EQ(text,
-            "run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,estimate,"
+            "run,seed,experiment,d,keys,scaling,scaling_value,series,metric,queries,estimate,"
             "baseline_queries,baseline,baseline_std_error,ratio\n"
-            "run,1,layer,64,128,none,5e-02,logit_sd,1536,24.5,8192,8,1e-02,\n"
-            "run,1,layer,64,128,none,,logit_sd,1536,24.5,8192,8,,3.0625\n");
+            "run,1,layer,64,128,none,5e-02,none 0.05,logit_sd,1536,24.5,8192,8,1e-02,\n"
+            "run,1,layer,64,128,none,,none,logit_sd,1536,24.5,8192,8,,3.0625\n");
   put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
   put(folder / "baselines.csv", text);
   EXPECT_EQ(to_csv(table_of<BaselineRow>(read_results(folder.path()).baselines)), text);

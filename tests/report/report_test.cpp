@@ -61,10 +61,11 @@ TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
             "  div_sqrt_d  1.0000 +- 0.0071 [1]\n"
             "  spread of the logits (logit_sd): estimate +- standard error [exact]\n\n"
             "Answers\n"
-            "1 raw spread 8.00 against sqrt(d) 8 at d = 64; after the division 1.000\n"
-            "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope "
-            "under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more "
-            "keys\n");
+            "1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64; after the division 1 (exact; measured\n"
+            "  1.000)\n"
+            "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope\n"
+            "  under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more\n"
+            "  keys\n");
 }
 
 TEST(Report, SaysWhyADrawnNumberHasNoErrorBar) {
