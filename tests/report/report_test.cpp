@@ -54,18 +54,19 @@ TEST(Report, PutsScalingsDownWhereTablesOfAllScalingsAreTooWide) {
 TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
   Results run;
   run.rows = {spread_row(64, "none", 8, 1), spread_row(64, "div_sqrt_d", 1, 1)};
-  EXPECT_EQ(text_of(run),
-            "spread: normal entries, d = 64, 1 key, 10,000 queries\n\n"
-            "  scaling                 logit_sd\n"
-            "  none          8.000 +- 0.057 [8]\n"
-            "  div_sqrt_d  1.0000 +- 0.0071 [1]\n"
-            "  spread of the logits (logit_sd): estimate +- standard error [exact]\n\n"
-            "Answers\n"
-            "1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64; after the division 1 (exact; measured\n"
-            "  1.000)\n"
-            "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope\n"
-            "  under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more\n"
-            "  keys\n");
+  EXPECT_EQ(
+      text_of(run),
+      "spread: normal entries, d = 64, 1 key, 10,000 queries\n\n"
+      "  scaling                 logit_sd\n"
+      "  none          8.000 +- 0.057 [8]\n"
+      "  div_sqrt_d  1.0000 +- 0.0071 [1]\n"
+      "  spread of the logits (logit_sd): estimate +- standard error [exact]\n\n"
+      "Answers\n"
+      "1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64; after the division 1 (exact; "
+      "measured\n  1.000)\n"
+      "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope "
+      "under none or\n  div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more "
+      "keys\n");
 }
 
 TEST(Report, SaysWhyADrawnNumberHasNoErrorBar) {
