@@ -11,6 +11,7 @@ BIN_NUMBERS = ["bin_low", "bin_high", "count", "density"]
 BASELINE_NUMBERS = ["queries", "estimate", "baseline_queries", "baseline", "baseline_std_error"]
 MOST_CURVES = 10
 LAW = ["entries", "entries_value"]
+SERIES = ["entries_series", "series"]  # the texts of two others each
 
 
 class RunError(Exception):
@@ -27,7 +28,8 @@ def read_csv(path, texts, numbers, more_numbers=False):
         missing = [name for name in texts + numbers if name not in header]
         if missing:
             raise RunError(f"{path} has no column {', '.join(missing)}")
-        others = [name for name in header if more_numbers and name not in texts + numbers]
+        others = [name for name in header
+                  if more_numbers and name not in texts + numbers + SERIES]
         types = {**dict.fromkeys(texts, str), **dict.fromkeys(numbers + others, float)}
         frame = pandas.read_csv(path, usecols=list(types), dtype=types, keep_default_na=False,
                                 na_values={name: [""] for name in numbers + others},

@@ -1,7 +1,6 @@
 #include "io/data_package.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <cctype>
 #include <initializer_list>
@@ -90,15 +89,17 @@ const char* sql_type(ColumnType type) {
 void DataPackage::add(const std::string& name, const Table& table, std::string_view bytes) {
   const std::string stem = name.substr(0, name.find('.'));
   std::vector<std::string> fields;
-  std::vector<std::string> columns;
-  std::vector<std::string> updates;
+  std::string columns;
+  std::string updates;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     const bool may_be_empty = column.empty == Empty::kAllowed;
     fields.push_back(field_text(name, table, i));
-    columns.push_back(fmt::format("\n  \"{}\" {}{}", column.name, sql_type(column.type),
-                                  may_be_empty ? "" : " NOT NULL"));
-    if (may_be_empty) updates.push_back(fmt::format("\"{0}\" = nullif(\"{0}\", '')", column.name));
+    columns += fmt::format("{}\n  \"{}\" {}{}", columns.empty() ? "" : ",", column.name,
+                           sql_type(column.type), may_be_empty ? "" : " NOT NULL");
+    if (!may_be_empty) continue;
+    updates +=
+        fmt::format("{0}\"{1}\" = nullif(\"{1}\", '')", updates.empty() ? "" : ", ", column.name);
   }
   resources_.push_back(fmt::format(
       R"({{"name": {}, "path": {}, "profile": "tabular-data-resource",
@@ -106,9 +107,9 @@ void DataPackage::add(const std::string& name, const Table& table, std::string_v
      "hash": "sha256:{}",
      "schema": {{"missingValues": [""], "fields": {}}}}})",
       quote(stem), quote(name), bytes.size(), sha256_hex(bytes), list(fields, "     ")));
-  tables_ += fmt::format("\nCREATE TABLE {} ({}\n);\n", stem, fmt::join(columns, ","));
+  tables_ += fmt::format("\nCREATE TABLE {} ({}\n);\n", stem, columns);
   if (!updates.empty()) {
-    updates_ += fmt::format("-- SQLite: UPDATE {} SET {};\n", stem, fmt::join(updates, ", "));
+    updates_ += fmt::format("-- SQLite: UPDATE {} SET {};\n", stem, updates);
   }
 }
 
