@@ -21,7 +21,8 @@ CONFIG = {
 }
 # What each column holds where it holds anything.
 INTEGERS = {"seed", "d", "keys", "queries", "query", "key", "head", "component", "count"}
-TEXTS = {"run", "experiment", "entries", "scaling", "metric", "statistic", "baseline", "status"}
+TEXTS = {"run", "experiment", "entries", "entries_series", "scaling", "series", "metric",
+         "statistic", "baseline", "status"}
 
 
 def kind_of(column, values):
@@ -152,9 +153,13 @@ class ReadTest(CommandLineTest):
         text = self.succeed("show", self.run_folder, second, "--format", "csv").stdout
         frame = pandas.read_csv(io.StringIO(text))
         self.assertEqual(sorted(frame.seed.unique()), [0, 5])
-        first = (self.run_folder / "summary.csv").read_text()
-        other = (second / "summary.csv").read_text().split("\n", 1)[1]
-        self.assertEqual(text, first + other)
+        self.assertEqual(frame.groupby("seed")[["folder", "run_id"]].nunique().values.tolist(),
+                         [[1, 1], [1, 1]])
+        lines = [line.split(",", 2) for line in text.splitlines()]
+        self.assertEqual(lines[0][:2], ["folder", "run_id"])
+        first = (self.run_folder / "summary.csv").read_text().splitlines()
+        other = (second / "summary.csv").read_text().splitlines()[1:]
+        self.assertEqual([line[2] for line in lines], first + other)
 
 
 if __name__ == "__main__":
