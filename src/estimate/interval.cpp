@@ -15,12 +15,12 @@ constexpr double kNormalQuantile = 1.959963984540054;
 
 double student_reach(std::int64_t queries, double confidence) {
   // Rows come by the thousand with the same number of queries: the last answer is kept.
-  struct Reach {
+  struct KnownReach {
     std::int64_t queries = 0;
     double confidence = 0;
     double reach = 0;
   };
-  thread_local Reach last;
+  thread_local KnownReach last;
   if (last.queries != queries || last.confidence != confidence) {
     const auto degrees = static_cast<double>(queries - 1);
     last = {queries, confidence, student_quantile(degrees, 0.5 + confidence / 2)};
