@@ -86,6 +86,7 @@ out=''
 program=${ATTNSCALE-}
 if [[ -z $program ]]; then
   program=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/attnscale
+  [[ -x $program ]] || program=$(command -v attnscale) || program=build/attnscale
 fi
 case ${1-} in
   -h | --help)

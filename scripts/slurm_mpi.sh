@@ -65,6 +65,7 @@ wrong_usage() {
 program=${ATTNSCALE_MPI-}
 if [[ -z $program ]]; then
   program=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/attnscale-mpi
+  [[ -x $program ]] || program=$(command -v attnscale-mpi) || program=build/attnscale-mpi
 fi
 options=()
 case ${1-} in

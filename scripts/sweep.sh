@@ -246,6 +246,7 @@ if [[ $sweep_out == *[!/]* ]]; then sweep_out=${sweep_out%/}; fi
 sweep_program=${ATTNSCALE-}
 if [[ -z $sweep_program ]]; then
   sweep_program=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/attnscale
+  [[ -x $sweep_program ]] || sweep_program=$(command -v attnscale) || sweep_program=build/attnscale
 fi
 sweep_work=$sweep_out/.sweep
 export sweep_program sweep_work

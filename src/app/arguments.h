@@ -23,6 +23,7 @@ struct OptionRow {
   std::string_view value;  ///< placeholder of its value, such as "DIR"; empty for a flag
   std::string_view help;
   bool may_be_repeated = false;
+  std::string_view choices = {};  ///< with a blank between them, where its value is one of a few
 };
 
 inline constexpr OptionRow kHelp{"help", "", "show this text"};

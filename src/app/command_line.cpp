@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/completion.h"
 #include "app/process.h"
 #include "app/version.h"
 #include "config/config.h"
@@ -45,9 +46,17 @@ WritingOptions writing_options(const Arguments& arguments) {
           .arguments = arguments.typed()};
 }
 
+// The file, or the ready config of that name.
+std::string config_place(const std::string& word) {
+  const bool may_be_name = is_name(word) && !std::filesystem::exists(word);
+  const std::filesystem::path ready =
+      may_be_name ? shipped_file("configs/" + word + ".json") : std::filesystem::path();
+  return ready.empty() ? word : ready.string();
+}
+
 Command make_run(const Arguments& arguments) {
   RunCommand run;
-  run.config = arguments.only_word("config");
+  run.config = config_place(arguments.only_word("config"));
   run.out = arguments.text("out");
   if (run.out && run.out->empty()) arguments.refuse("out", "", "a folder");
   run.overrides = overrides_of(arguments);
@@ -74,7 +83,7 @@ TableFormat format_of(const Arguments& arguments) {
 
 Command make_plan(const Arguments& arguments) {
   PlanCommand plan;
-  plan.config = arguments.only_word("config");
+  plan.config = config_place(arguments.only_word("config"));
   plan.overrides = overrides_of(arguments);
   plan.format = arguments.choice<TableFormat>(
       "format",
@@ -201,18 +210,21 @@ constexpr std::array kRunOptions{
     OptionRow{"shard", "I/N", "measure only share I of N; attnscale merge joins the shares"},
     OptionRow{"time-limit", "SECONDS",
               "stop after this time and keep what was measured; the same command goes on from there"},
-    OptionRow{"progress", "MODE", "show progress on stderr: auto, bar, plain or never (default auto)"},
+    OptionRow{"progress", "MODE", "show progress on stderr: auto, bar, plain or never (default auto)",
+              false, "auto bar plain never"},
     OptionRow{"quiet", "", "print no tables and no progress"},
     OptionRow{"force", "", "replace another run in the folder, which stays until this one is whole"},
     kHelp};
 constexpr std::array kPlanOptions{
-    kSet, kSeed, OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
+    kSet, kSeed,
+    OptionRow{"format", "FORMAT", "table, csv or json (default table)", false, "table csv json"}, kHelp};
 constexpr std::array kMergeOptions{
     OptionRow{"quiet", "", "print no tables"},
     OptionRow{"force", "", "replace another run in OUT_DIR, which stays until this one is whole"},
     kHelp};
 constexpr std::array kShowOptions{
-    OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs"},
+    OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs",
+              false, "table markdown csv"},
     kHelp};
 constexpr std::array kSoftmaxOptions{
     OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
@@ -234,10 +246,11 @@ constexpr std::array kExactOptions{
               "with --reach top_weight)", true},
     OptionRow{"reach", "LEVEL", "solve for where the metric reaches this: for d if --keys is given, for the "
               "keys if --d is, for the factor of q.k if both are"},
-    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table)"},
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table)", false,
+              "table markdown csv json"},
     kHelp};
 constexpr std::array kListOptions{
-    OptionRow{"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
+    OptionRow{"format", "FORMAT", "table, csv or json (default table)", false, "table csv json"}, kHelp};
 constexpr std::array kHelpAlone{kHelp};
 // clang-format on
 
@@ -248,6 +261,8 @@ Command make_plot(const Arguments& arguments) {
 Command make_report(const Arguments& arguments) {
   return script_command("report.py", arguments, kReportOptions);
 }
+
+Command make_completion(const Arguments& arguments);
 
 // A row takes a line or two.
 // clang-format off
@@ -276,8 +291,25 @@ constexpr std::array kCommands{
     CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics, samplers or runs in DIR",
                kListOptions, make_list},
     CommandRow{"new", "FILE", "write a config to start from", kHelpAlone, make_new},
+    CommandRow{"completion", "SHELL", "print what bash or zsh completes commands with", kHelpAlone,
+               make_completion},
 };
 // clang-format on
+
+Command make_completion(const Arguments& arguments) {
+  const std::vector<std::string_view> shells = shell_names();
+  const std::string shell = arguments.only_word("shell (" + join(shells, " or ") + ")");
+  if (std::ranges::find(shells, shell) == shells.end()) {
+    arguments.refuse(unknown_name("shell", shell, shells));
+  }
+  std::vector<CompletedCommand> commands;
+  for (const CommandRow& row : kCommands) {
+    commands.push_back({row.name, row.summary, row.options, {}});
+    if (row.make == make_list) commands.back().words = list_names();
+    if (row.make == make_completion) commands.back().words = shells;
+  }
+  return PrintCommand{completion_text(shell, commands)};
+}
 
 // "run CONFIG"
 std::string usage(const CommandRow& row) {
