@@ -17,6 +17,7 @@ sections=$OUT/sections.h2m
     printf '.fi\n'
   done
 } > "$sections"
-help2man --no-info --section 1 --source attnscale --include "$sections" "$PROGRAM" |
+help2man --no-info --section 1 --source attnscale \
+  --version-string "$("$PROGRAM" --version | head -n 1 | cut -d " " -f 2)" --include "$sections" "$PROGRAM" |
   gzip -9 -n > "$OUT/attnscale.1.gz"
 gzip -9 -n < "$here/changelog" > "$OUT/changelog.gz"

@@ -26,22 +26,23 @@ std::string bash_text(Commands commands) {
     for (const OptionRow& row : command.options) {
       if (row.value.empty()) continue;
       // A value without choices is a file or a folder, or nothing that can be completed.
-      values += fmt::format("        --{}) words='{}' files={} ;;\n", row.name, row.choices,
-                            row.choices.empty() ? 1 : 0);
+      values += fmt::format("        --{}) words='{}' options='' files={} ;;\n", row.name,
+                            row.choices, row.choices.empty() ? 1 : 0);
     }
     cases += fmt::format(
-        "    {}) words='{} {}' files={}\n"
+        "    {}) options='{}' words='{}' files={}\n"
         "      case $before in\n{}      esac ;;\n",
         command.name, option_words(command.options), join(command.words, " "),
         command.words.empty() ? 1 : 0, values);
   }
   return fmt::format(R"(# Completion of attnscale for bash.
 _attnscale() {{
-  local now=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words='' files=0
-  case $COMP_CWORD:${{COMP_WORDS[1]}} in
-    1:*) words='{}--help --version' ;;
-    *:*) _attnscale_after "${{COMP_WORDS[1]}}" ;;
+  local now=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words='' options='' files=0
+  case $COMP_CWORD in
+    1) words='{}--help --version' ;;
+    *) _attnscale_after "${{COMP_WORDS[1]}}" ;;
   esac
+  if [[ $now == -* && $options ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")
   if ((files)) && [[ $now != -* ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$now")
@@ -49,7 +50,7 @@ _attnscale() {{
   fi
 }}
 
-# Sets words and files to what may follow the command, or the option before.
+# Sets words, options and files to what may follow the command, or the option before.
 _attnscale_after() {{
   case $1 in
 {}  esac
