@@ -34,11 +34,12 @@ for tool in cmake ninja help2man dpkg-deb; do
 done
 tree=$out/tree
 
-# The time of the commit, and no path of this machine.
+# The time of the commit, and no path of this machine. Debian's packages share zlib, which dpkg itself
+# needs.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date -r CMakeLists.txt +%s)}
 export SOURCE_DATE_EPOCH
 cmake -G Ninja -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DATTNSCALE_BUILD_TESTS=OFF \
-  -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/usr \
+  -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/usr -DZLIB_LIBRARY=z \
   -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$root=. -ffile-prefix-map=$tree=build" > "$out/package.log"
 cmake --build "$tree" --target programs packaged_pages >> "$out/package.log"
 (cd "$tree" && cpack -B "$out" >> "$out/package.log")

@@ -42,7 +42,7 @@ endif()
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME attnscale)
 set(CPACK_PACKAGE_VENDOR "The attnscale authors")
-set(CPACK_PACKAGE_CONTACT "The attnscale authors <attnscale@localhost>")
+set(CPACK_PACKAGE_CONTACT "The attnscale authors <attnscale@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measure how big attention scores get")
 set(CPACK_PACKAGE_DESCRIPTION "Draws random queries and keys, applies several score scalings to the
  same draws and writes CSV and JSON with error bars beside exact values. Audits
@@ -51,7 +51,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # Only attnscale-mpi needs Open MPI, and only plot and report need Python.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34)")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34), zlib1g")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-matplotlib, python3-pandas")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, parallel")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
