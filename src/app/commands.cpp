@@ -165,9 +165,9 @@ Results read_finished(const std::string& folder) {
   expect_folder(folder, "a finished run");
   if (!fs::exists(fs::path(folder) / "summary.csv")) {
     const std::optional<Manifest> manifest = read_manifest(folder);
-    if (manifest && manifest->shard.starts_with("shard ")) {
+    if (manifest && manifest->shard) {
       throw UserError(fmt::format("{}: holds {} of a run; join all of them with attnscale merge",
-                                  folder, manifest->shard));
+                                  folder, part_name(manifest->shard)));
     }
     throw UserError(folder + ": holds no finished run (no summary.csv in it)");
   }

@@ -169,11 +169,11 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
     if (manifest) {
       const std::string changes = changes_of(manifest->arguments);
       const auto queries = queries_of(*manifest, folder);
-      const bool is_whole = !manifest->shard.starts_with("shard ");
       table.rows.push_back(
           {folder.string(), manifest->run, static_cast<std::int64_t>(manifest->seed),
            changes.empty() ? Value() : Value(changes), queries ? Value(*queries) : Value(),
-           manifest->status + (is_whole ? "" : ", " + manifest->shard), manifest->ended});
+           manifest->status + (manifest->shard ? ", " + part_name(manifest->shard) : ""),
+           manifest->ended});
     } else if (fs::exists(folder / "events.jsonl")) {
       table.rows.push_back({folder.string(), {}, {}, {}, {}, "unfinished", {}});
     }

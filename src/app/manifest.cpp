@@ -1,12 +1,16 @@
 #include "app/manifest.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "io/json_text.h"
 #include "io/sha256.h"
 #include "io/whole_file.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -88,6 +92,25 @@ static void from_json(const Json& json, JsonText& config) {
   config.text = json.dump();
 }
 
+static void to_json(Json& json, const std::optional<Shard>& shard) {
+  json = part_name(shard);
+}
+
+static void from_json(const Json& json, std::optional<Shard>& shard) {
+  const std::string_view text = json.get_ref<const std::string&>();
+  shard.reset();
+  if (text == kWholeRun) return;
+  const std::size_t index_at = std::string_view("shard ").size();
+  const std::size_t of = text.find(" of ");
+  if (!text.starts_with("shard ") || of == std::string_view::npos || of < index_at) {
+    throw std::invalid_argument("shard");
+  }
+  const auto index = parse_number<std::int64_t>(text.substr(index_at, of - index_at));
+  const auto count = parse_number<std::int64_t>(text.substr(of + std::string_view(" of ").size()));
+  if (!index || !count || *index < 1 || *index > *count) throw std::invalid_argument("shard");
+  shard = Shard{*index, *count};
+}
+
 static void to_json(Json& json, const ManifestFile& file) {
   visit_file_keys(file, Writer{json});
 }
@@ -99,6 +122,11 @@ static void from_json(const Json& json, ManifestFile& file) {
 ManifestFile entry_of(const NamedBytes& file) {
   return {file.name, sha256_hex(file.bytes), file.bytes.size(),
           std::ranges::count(file.bytes, '\n')};
+}
+
+std::string part_name(std::optional<Shard> shard) {
+  if (!shard) return std::string(kWholeRun);
+  return fmt::format("shard {} of {}", shard->index, shard->count);
 }
 
 std::string to_json_text(const Manifest& manifest) {

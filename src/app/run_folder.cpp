@@ -85,9 +85,8 @@ std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
                : fmt::format("{} is {} there and {} here", found->key, shortened(found->theirs),
                              shortened(found->ours));
   }
-  const std::string wanted_part = part_name(wanted.shard);
-  if (manifest.shard == wanted_part) return "";
-  return fmt::format("it is {}, this is {}", manifest.shard, wanted_part);
+  if (manifest.shard == wanted.shard) return "";
+  return fmt::format("it is {}, this is {}", part_name(manifest.shard), part_name(wanted.shard));
 }
 
 FolderContents another_run(const std::string& difference) {
@@ -117,11 +116,6 @@ std::optional<FolderContents> contents_by_manifest(const fs::path& folder,
 
 RunIdentity identity_of(const Config& config) {
   return {this_build().version, to_json_text(config)};
-}
-
-std::string part_name(std::optional<Shard> shard) {
-  if (!shard) return std::string(kWholeRun);
-  return fmt::format("shard {} of {}", shard->index, shard->count);
 }
 
 fs::path results_folder(const Config& config, const std::vector<Override>& overrides,

@@ -24,9 +24,6 @@ struct WantedRun {
 /// The identity of a run of `config` by this program.
 RunIdentity identity_of(const Config& config);
 
-/// kWholeRun, or "shard I of N", even if N is 1.
-std::string part_name(std::optional<Shard> shard);
-
 /// Where results go by default if `overrides` led to `config`: results/NAME, with overrides
 /// results/NAME-FINGERPRINT, and with .shard-I-of-N after it for a shard.
 std::filesystem::path results_folder(const Config& config, const std::vector<Override>& overrides,

@@ -38,7 +38,7 @@ Manifest first_manifest(const WantedRun& wanted) {
   manifest.run = wanted.plan.config.name;
   manifest.seed = wanted.plan.config.seed;
   manifest.fingerprint = fingerprint(wanted.identity);
-  manifest.shard = part_name(wanted.shard);
+  manifest.shard = wanted.shard;
   manifest.logits = formula_lines(wanted.plan.config);
   manifest.config.text = wanted.identity.config;
   return manifest;
@@ -59,7 +59,7 @@ RunJournal::RunJournal(std::filesystem::path folder, const WantedRun& wanted,
   manifest_.started = timestamp(started_);
   append("start", {{"run", manifest_.run},
                    {"seed", static_cast<std::int64_t>(manifest_.seed)},
-                   {"shard", manifest_.shard},
+                   {"shard", part_name(manifest_.shard)},
                    {"fingerprint", manifest_.fingerprint},
                    {"version", manifest_.build.version},
                    {"threads", manifest_.threads},

@@ -47,8 +47,8 @@ Manifest finished_manifest(const fs::path& folder) {
   if (manifest->status != kFinishedStatus) {
     throw UserError(name + ": holds a run that is not finished; the same run command goes on");
   }
-  if (manifest->shard != kWholeRun) {
-    throw UserError(name + ": holds " + manifest->shard +
+  if (manifest->shard) {
+    throw UserError(name + ": holds " + part_name(manifest->shard) +
                     "; join the shards with attnscale merge, then verify the whole run");
   }
   return std::move(*manifest);

@@ -26,7 +26,7 @@ Manifest full_manifest() {
   manifest.run = "tiny";
   manifest.seed = 9007199254740991;
   manifest.fingerprint = "0123";
-  manifest.shard = "shard 2 of 3";
+  manifest.shard = Shard{2, 3};
   manifest.started = "2026-01-02T03:04:05.678Z";
   manifest.ended = "2026-01-02T03:04:06.000Z";
   manifest.seconds = 0.322;
@@ -79,6 +79,21 @@ TEST(Manifest, IsNotReadFromWhatIsNone) {
     json wrong = json::parse(to_json_text(full_manifest()));
     wrong[key] = json::array({json::array()});
     EXPECT_FALSE(parse_manifest(wrong.dump()).has_value()) << key;
+  }
+}
+
+TEST(Manifest, NamesItsShardInWords) {
+  json manifest = json::parse(to_json_text(full_manifest()));
+  EXPECT_EQ(manifest["shard"], "shard 2 of 3");
+  const auto read = [&](const char* words) {
+    manifest["shard"] = words;
+    return parse_manifest(manifest.dump());
+  };
+  EXPECT_EQ(read("the whole run")->shard, std::nullopt);
+  EXPECT_EQ(read("shard 1 of 1")->shard, (Shard{1, 1}));
+  for (const char* wrong : {"", "shard", "shard 4 of 3", "shard 0 of 3", "shard 2 of 3 ",
+                            "shard 2 of", "shard of 3", " of 3", "whole run"}) {
+    EXPECT_FALSE(read(wrong).has_value()) << wrong;
   }
 }
 
