@@ -120,6 +120,10 @@ Command make_softmax(const Arguments& arguments) {
                         arguments.whole_number("d", 1, Arguments::kLargestSize)};
 }
 
+Command make_check(const Arguments& arguments) {
+  return check_command(arguments);
+}
+
 Command make_schema(const Arguments& arguments) {
   arguments.no_words();
   return PrintCommand{config_schema()};
@@ -266,7 +270,7 @@ Command make_completion(const Arguments& arguments);
 
 // A row takes a line or two.
 // clang-format off
-constexpr std::array kCommands{
+const std::array kCommands{
     CommandRow{"run", "CONFIG", "measure what a config asks for; write files, print tables",
                kRunOptions, make_run},
     CommandRow{"plan", "CONFIG", "show cells, blocks, formulas and expected time; run nothing",
@@ -287,6 +291,8 @@ constexpr std::array kCommands{
                kExactOptions, make_exact},
     CommandRow{"audit", "--queries F --keys F ...", "find the mistake between q, k and weights, or in a spread",
                kAuditOptions, make_audit},
+    CommandRow{"check", "--d N --keys N --queries N ...", "compare printed numbers with exact values",
+               check_options(), make_check},
     CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
     CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics, samplers or runs in DIR",
                kListOptions, make_list},

@@ -10,6 +10,7 @@
 
 #include "app/arguments.h"
 #include "app/audit.h"
+#include "app/check.h"
 #include "app/exact.h"
 #include "app/list.h"
 #include "config/config.h"
@@ -84,9 +85,9 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand, SoftmaxCommand,
-                 ExactCommand, AuditCommand, ListCommand, NewCommand, ScriptCommand, PrintCommand>;
+using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
+                             SoftmaxCommand, ExactCommand, AuditCommand, CheckCommand, ListCommand,
+                             NewCommand, ScriptCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

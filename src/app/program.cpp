@@ -56,6 +56,11 @@ struct Runner {
     print(text);
     return code;
   }
+  ExitCode operator()(const CheckCommand& command) const {
+    const auto [text, code] = check_numbers(command, terminal_width(STDOUT_FILENO));
+    print(text);
+    return code;
+  }
   ExitCode operator()(const ListCommand& command) const {
     return print(list_text(command, terminal_width(STDOUT_FILENO)));
   }

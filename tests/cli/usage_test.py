@@ -21,6 +21,8 @@ OPTIONS = {
     "report": ["--out FILE", "--help"],
     "exact": ["--d N", "--keys N", "--scaling NAME", "--metric NAME", "--reach LEVEL",
               "--format FORMAT", "--help"],
+    "check": ["--d N", "--keys N", "--queries N", r"--scaling PRESET\|FORMULA", "--logit-sd X",
+              "--top-weight X", "--format FORMAT", "--help"],
     "schema": ["--help"],
     "list": ["--format FORMAT", "--help"],
     "new": ["--help"],
