@@ -60,9 +60,9 @@ AuditCommand audit_command(const Arguments& arguments) {
   audit.scores = arguments.text("scores");
   audit.causal = arguments.flag("causal");
   audit.json = arguments.choice<bool>("format", {{"table", false}, {"json", true}});
-  audit.reading.layout = arguments.choice<TensorLayout>(
+  audit.reading.layout = arguments.choice<MatrixLayout>(
       "layout",
-      {{"heads_first", TensorLayout::kHeadsFirst}, {"rows_first", TensorLayout::kRowsFirst}});
+      {{"heads_first", MatrixLayout::kHeadsFirst}, {"rows_first", MatrixLayout::kRowsFirst}});
   if (const auto dtype = arguments.text("dtype")) {
     audit.reading.dtype = find_number_format(*dtype);
     if (!audit.reading.dtype) {

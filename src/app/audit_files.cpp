@@ -15,9 +15,11 @@ namespace {
   throw UserError("attnscale audit: " + what);
 }
 
-Matrix open(const std::string& name, const TensorReading& reading) {
+Matrix open(const std::string& name, const TensorReading& reading, bool& hold_bits) {
   try {
-    return matrix_of(open_tensor(tensor_name(name)), reading);
+    const Tensor tensor = open_tensor(tensor_name(name));
+    hold_bits = hold_bits || tensor.holds_bits;
+    return matrix_of(tensor, reading);
   } catch (const MatrixFileError& error) {
     refuse(error.what());
   } catch (const std::system_error& error) {
@@ -36,13 +38,18 @@ AuditTensors open_audit_tensors(AuditCommand& command) {
     refuse("needs --queries FILE, --keys FILE, and one of --weights FILE and --scores FILE");
   }
   AuditTensors tensors;
-  tensors.queries = open(*command.queries, command.reading);
-  tensors.keys = open(*command.keys, command.reading);
+  bool hold_bits = false;
+  tensors.queries = open(*command.queries, command.reading, hold_bits);
+  tensors.keys = open(*command.keys, command.reading, hold_bits);
   tensors.are_weights = command.weights.has_value();
   TensorReading answers = command.reading;
-  answers.layout = TensorLayout::kHeadsFirst;
+  answers.layout = MatrixLayout::kHeadsFirst;
   answers.hides_keys = !tensors.are_weights;
-  tensors.answers = open(command.weights ? *command.weights : *command.scores, answers);
+  tensors.answers = open(command.weights ? *command.weights : *command.scores, answers, hold_bits);
+  if (command.reading.dtype && !hold_bits) {
+    refuse(
+        "--dtype is for files that hold bits alone; all of these say what they hold: leave it out");
+  }
   tensors.causal = command.causal;
   tensors.masked_below = command.masked_below;
   const Matrix& q = tensors.queries;

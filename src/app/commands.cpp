@@ -70,7 +70,7 @@ PlanLine line_of(const Experiment& experiment, const Given& given) {
   return {.asked = &experiment,
           .entries = "given",
           .d = size_of(given),
-          .keys = most_visible_keys(given),
+          .keys = all_keys(given),
           .queries = head_count(given) * query_count(given)};
 }
 
@@ -152,6 +152,9 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
       text += fmt::format("  {}{}\n", *logit++, constants_in_words(scaling.logit, experiment.d));
     }
   }
+  const std::vector<std::string> given = given_lines(config);
+  if (!given.empty()) text += "\nGiven numbers\n";
+  for (const std::string& line : given) text += fmt::format("  {}\n", line);
   return text +
          fmt::format(
              "\nA run would take {} {} processor seconds{}. Nothing was run.\n"
@@ -200,7 +203,7 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    text += report_text(results, manifest.value_or(Manifest{}).logits, command.format, width);
+    text += report_text(results, manifest.value_or(Manifest{}).words, command.format, width);
   }
   return command.format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }

@@ -45,7 +45,8 @@ void visit_keys(AnyManifest& manifest, const Visitor& visit) {
   visit("status", manifest.status, Need::kRequired);
   visit("exit_code", manifest.exit_code);
   visit("warnings", manifest.warnings);
-  visit("logits", manifest.logits);
+  visit("logits", manifest.words.logits);
+  visit("given", manifest.words.given);
   visit("config", manifest.config, Need::kRequired);
   visit("files", manifest.files, Need::kRequired);
 }

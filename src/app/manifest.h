@@ -15,6 +15,7 @@
 #include "app/version.h"
 #include "execution/shard.h"
 #include "io/atomic_file.h"
+#include "report/report.h"
 
 namespace attnscale {
 
@@ -62,7 +63,7 @@ struct Manifest {
   std::string status;  ///< kFinishedStatus, interrupted or failed
   int exit_code = 0;
   std::vector<std::string> warnings;
-  std::vector<std::string> logits;  ///< formula_lines of the config
+  ReportWords words;                ///< of the config
   JsonText config;                  ///< resolved
   std::vector<ManifestFile> files;
 

@@ -33,8 +33,8 @@ void warn(const std::string& warning, RunJournal& journal) {
 }
 
 // On stdout, as wide as its terminal.
-void print_report(const Results& results, const std::vector<std::string>& formulas) {
-  write_stdout(report_text(results, formulas, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
+void print_report(const Results& results, const ReportWords& words) {
+  write_stdout(report_text(results, words, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
 }
 
 ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<Shard> shard,
@@ -44,7 +44,7 @@ ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<
       "; nothing to do");
   if (verbosity == Verbosity::kNormal && !shard) {
     const fs::path place = run_place(folder);
-    print_report(read_results(place), read_manifest(place).value_or(Manifest{}).logits);
+    print_report(read_results(place), read_manifest(place).value_or(Manifest{}).words);
   }
   return code;
 }
@@ -188,12 +188,12 @@ ExitCode give_up_before_measuring(const StopRequest& stop) {
 }
 
 // Notes and reports what was written.
-ExitCode finish(const WantedRun& wanted, const FinishedRun& finished,
-                std::vector<ManifestFile> files, Verbosity verbosity, RunJournal& journal) {
+ExitCode finish(const FinishedRun& finished, std::vector<ManifestFile> files, Verbosity verbosity,
+                RunJournal& journal) {
   for (const std::string& warning : finished.warnings) warn(warning, journal);
   journal.end(finished.exit_code, std::move(files));
   if (verbosity == Verbosity::kNormal) {
-    print_report(finished.results, formula_lines(wanted.plan.config));
+    print_report(finished.results, journal.words());
   }
   return finished.exit_code;
 }
@@ -255,7 +255,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
       if (const auto finished = estimate_run(plan, ledger, stop.signal())) {
         std::vector<ManifestFile> files = write_run(place, plan.config, finished->results);
         guard.dismiss();
-        return finish(wanted, *finished, std::move(files), command.writing.verbosity, journal);
+        return finish(*finished, std::move(files), command.writing.verbosity, journal);
       }
     }
     guard.dismiss();
@@ -274,7 +274,7 @@ ExitCode merge_experiment(const MergeCommand& command) {
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
     const auto finished = estimate_run(merged.plan, ledger);
-    return finish(wanted, *finished, write_run(at.place, merged.plan.config, finished->results),
+    return finish(*finished, write_run(at.place, merged.plan.config, finished->results),
                   command.writing.verbosity, journal);
   };
   return with_claimed_folder(folder, wanted, command.writing, work);

@@ -39,7 +39,7 @@ Manifest first_manifest(const WantedRun& wanted) {
   manifest.seed = wanted.plan.config.seed;
   manifest.fingerprint = fingerprint(wanted.identity);
   manifest.shard = wanted.shard;
-  manifest.logits = formula_lines(wanted.plan.config);
+  manifest.words = {formula_lines(wanted.plan.config), given_lines(wanted.plan.config)};
   manifest.config.text = wanted.identity.config;
   return manifest;
 }

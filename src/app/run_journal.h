@@ -26,6 +26,9 @@ class RunJournal {
   void warning(const std::string& message);
   void cell_done(const Plan& plan, std::size_t cell);
 
+  /// What the tables do not show, as the manifest has it.
+  const ReportWords& words() const { return manifest_.words; }
+
   /// Notes the end and writes the manifest.
   void end(ExitCode code, std::vector<ManifestFile> files);
 

@@ -129,7 +129,7 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
   for (const Scaling& scaling : experiment.scalings) {
     if (experiment.given) {
       expect_finite(scaling, static_cast<double>(size_of(*experiment.given).value_or(1)),
-                    static_cast<double>(most_visible_keys(*experiment.given)));
+                    static_cast<double>(all_keys(*experiment.given)));
       continue;
     }
     const bool takes_keys = mentions(scaling.logit, "keys") || mentions(scaling.logit, "i");
@@ -216,7 +216,7 @@ void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
 
 bool has_one_key_only(const Experiment& experiment) {
   if (!experiment.given) return experiment.keys == std::vector<std::int64_t>{1};
-  return most_visible_keys(*experiment.given) == 1;
+  return all_keys(*experiment.given) == 1;
 }
 
 bool counts_aligned_keys(const Experiment& experiment) {

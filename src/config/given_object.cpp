@@ -7,8 +7,6 @@
 #include "config/experiment_object.h"
 #include "config/schema.h"
 #include "config/values.h"
-#include "estimate/given_baseline.h"
-#include "experiment/given_scores.h"
 #include "io/matrix_file.h"
 #include "io/matrix_file_error.h"
 
@@ -74,8 +72,10 @@ GivenFile open_given_file(const JsonValue& value, const std::string& name,
   const bool from_command_line = value.place.line == 0;
   const fs::path path = value.place.source->folder / name;
   try {
-    MatrixFile opened = open_matrix_file(tensor_name(path.string()), reading);
-    return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix)};
+    const TensorName tensor = tensor_name(path.string());
+    MatrixFile opened = open_matrix_file(tensor, reading);
+    return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix),
+            tensor.tensor, opened.holds_bits};
   } catch (const MatrixFileError& error) {
     refuse(value, error.what());
   } catch (const std::system_error& error) {
@@ -101,12 +101,15 @@ GivenFile read_matrix_file(const JsonValue& value, const TensorReading& reading)
   return file;
 }
 
-}  // namespace
-
-// Found by the rows of the object.
-static void read_into(const JsonValue& value, const Field& field, GivenMatrix& matrix) {
-  TensorReading reading;
-  reading.hides_keys = field.name == "scores";
+// After the keys that say how files are read.
+template <GivenMatrix Given::*member>
+void read_matrix(const JsonValue& value, const Field& field, Given& given) {
+  GivenMatrix& matrix = given.*member;
+  TensorReading reading{.dtype = given.dtype};
+  const bool is_of_keys = field.name == "scores" || field.name == "mask" || field.name == "bias";
+  if (!is_of_keys) reading.layout = given.layout;
+  reading.hides_keys = is_of_keys;
+  reading.takes_truth = field.name == "mask";
   if (value.kind == JsonKind::kString) {
     matrix.file = open_given_file(value, value.text, reading);
   } else if (value.kind == JsonKind::kObject) {
@@ -116,18 +119,29 @@ static void read_into(const JsonValue& value, const Field& field, GivenMatrix& m
   }
 }
 
-static std::string json_text(const Field&, const GivenMatrix& matrix) {
+std::string matrix_shape(const Field&) {
+  return any_of({schema_of(list_shape(list_shape(R"("type": "number")"))),
+                 R"({"type": "string", "minLength": 1})", reference_to("matrix_file")});
+}
+
+template <GivenMatrix Given::*member>
+std::string matrix_text(const Field&, const Given& given) {
+  const GivenMatrix& matrix = given.*member;
   if (matrix.empty()) return "";
   if (matrix.file) return object_text(member_texts(file_rows(), *matrix.file));
   return list_text(matrix.rows, numbers_text);
 }
 
-static std::string matrix_shape(const Field&) {
-  return any_of({schema_of(list_shape(list_shape(R"("type": "number")"))),
-                 R"({"type": "string", "minLength": 1})", reference_to("matrix_file")});
-}
+template <GivenMatrix Given::*member>
+constexpr Access<Given, const Given> kMatrix{read_matrix<member>, matrix_text<member>,
+                                             matrix_shape};
 
-namespace {
+// All but that of masks.
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names = row_names<number_formats>();
+  names.pop_back();
+  return names;
+}
 
 using GivenRow = Row<Given, const Given>;
 
@@ -138,19 +152,38 @@ const std::vector<GivenRow>& rows() {
   // Each row stays two or three lines.
   // clang-format off
   static const std::vector<GivenRow> table = {
+      // Before the files, which are read so.
+      {{"layout", kChoice, kOptional, R"("heads_first")",
+        "Axes of queries, keys and values in files: rows_first for (batch, rows, heads, d).", {},
+        {"layout", listed_names<kLayoutNames>}}, kBothWays<&Given::layout>},
+      {{"dtype", kChoice, kOptional, "",
+        "What the bits of files are whose own type does not say it, such as bfloat16 in |V2.", {},
+        {"type", format_names}}, kBothWays<&Given::dtype>},
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
-        kBothWays<&Given::scores, matrix_shape>},
+        kMatrix<&Given::scores>},
       {{"d", kInteger, kOptional, "", "Head size of the given scores, if a scaling needs it.",
         {1, kLargestD}}, kBothWays<&Given::d>},
       {{"queries", kOwn, kOptional, "", "One row of d numbers per query."},
-        kBothWays<&Given::queries, matrix_shape>},
+        kMatrix<&Given::queries>},
       {{"keys", kOwn, kOptional, "", "One row of d numbers per key."},
-        kBothWays<&Given::keys, matrix_shape>},
+        kMatrix<&Given::keys>},
       {{"values", kOwn, kOptional, "", "One row per key: what it passes on."},
-        kBothWays<&Given::values, matrix_shape>},
+        kMatrix<&Given::values>},
       {{"causal", kBoolean, kOptional, "false",
         "Query i sees the keys up to i + keys - queries, so that the last query sees all."},
         kBothWays<&Given::causal>},
+      {{"window", kInteger, kOptional, "",
+        "Query i sees the keys j with |i - j| < window, as far as they are visible otherwise.",
+        {1, kLargestD}}, kBothWays<&Given::window>},
+      {{"mask", kOwn, kOptional, "",
+        "Which keys each query sees: 1 or true sees, 0 or false hides; or 0 sees, -inf hides."},
+        kMatrix<&Given::mask>},
+      {{"bias", kOwn, kOptional, "",
+        "What is added to each logit, after the scaling; -inf hides the key."},
+        kMatrix<&Given::bias>},
+      {{"masked_below", kNumber, kOptional, "",
+        "Scores, masks and biases of at most this hide their keys, such as -1e4.",
+        {-kAnyNumber, kAnyNumber}}, kBothWays<&Given::masked_below>},
       {{"weights", kBoolean, kOptional, "",
         "Whether weights and outputs are written; by default only if no matrix is a file."},
         kBothWays<&Given::weights>},
@@ -162,215 +195,14 @@ const std::vector<GivenRow>& rows() {
   return table;
 }
 
-// What must hold within the object.
-
-// "the keys in k.npy", or "the keys".
-std::string name_of(std::string_view key, const GivenMatrix& matrix) {
-  return fmt::format("the {}", key) + (matrix.file ? " in " + matrix.file->path : "");
-}
-
-// All rows of `matrix` must hold `length` numbers; `as` says as what.
-void expect_length(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
-                   std::int64_t length, const std::string& as) {
-  const JsonValue& value = *given.find(key);
-  for (std::int64_t row = 0; row < matrix.row_count(); ++row) {
-    if (matrix.columns(row) == length) continue;
-    const JsonValue& place = matrix.file ? value : value.items[static_cast<std::size_t>(row)];
-    refuse(place, fmt::format("found a row of {} numbers in {}; expected {}, as in {}",
-                              matrix.columns(row), name_of(key, matrix), length, as));
-  }
-}
-
-void expect_heads(const JsonValue& given, std::string_view key, const GivenMatrix& matrix,
-                  const GivenMatrix& queries) {
-  if (queries.heads() % matrix.heads() == 0) return;
-  refuse(*given.find(key),
-         fmt::format("found {} heads in {}; expected {}, as in {}, or a number that divides it: "
-                     "query heads share the others' in turn",
-                     matrix.heads(), name_of(key, matrix), queries.heads(),
-                     name_of("queries", queries)));
-}
-
-void check_values(const JsonValue& value, const Given& given) {
-  if (given.values.empty()) return;
-  expect_length(value, "values", given.values, given.values.columns(0), "the first value row");
-  expect_heads(value, "values", given.values, given.queries);
-  if (given.values.row_count() != given.keys.row_count()) {
-    refuse(*value.find("values"),
-           fmt::format("found {} rows in {}; expected one per key, {}, as in {}",
-                       given.values.row_count(), name_of("values", given.values),
-                       given.keys.row_count(), name_of("keys", given.keys)));
-  }
-}
-
-void check_vectors(const JsonValue& value, const Given& given) {
-  for (const std::string_view key : {"queries", "keys"}) {
-    if (value.find(key) == nullptr) refuse(value, fmt::format("the key \"{}\" is missing", key));
-  }
-  const std::int64_t d = given.queries.columns(0);
-  expect_length(value, "queries", given.queries, d, "the first query");
-  expect_length(value, "keys", given.keys, d, name_of("queries", given.queries));
-  expect_heads(value, "keys", given.keys, given.queries);
-  check_values(value, given);
-}
-
-// Each query of given scores sees a key.
-void check_hidden(const JsonValue& value, const Given& given) {
-  if (!given.scores.file) return;
-  GivenScores scores(given);
-  for (std::int64_t head = 0; head < head_count(given); ++head) {
-    for (std::int64_t query = 0; query < query_count(given); ++query) {
-      if (!scores.of(head, query).scores.empty()) continue;
-      refuse(*value.find("scores"),
-             fmt::format("head {}, row {}, counted from 0: all its keys are hidden (-inf); leave "
-                         "such rows out",
-                         head, query));
-    }
-  }
-}
-
-void check_causal(const JsonValue& value, const Given& given) {
-  if (!given.causal) return;
-  const JsonValue& causal = *value.find("causal");
-  if (!given.scores.empty()) {
-    for (std::int64_t query = 0; query < query_count(given); ++query) {
-      if (given.scores.columns(query) == given.scores.columns(0)) continue;
-      refuse(causal,
-             "scores whose rows differ in length cannot be used with \"causal\": a row already "
-             "holds only what its query sees; write \"causal\": false");
-    }
-  }
-  const std::int64_t keys = most_visible_keys(given);
-  const std::int64_t queries = query_count(given);
-  if (keys < queries) {
-    refuse(causal, fmt::format("found {} keys for {} queries; with \"causal\" expected at least as "
-                               "many keys as queries, as the last query sees all",
-                               keys, queries));
-  }
-}
-
-bool has_file(const Given& given) {
-  return std::ranges::any_of(
-      kGivenMatrices, [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); });
-}
-
-// What must hold between the object and the rest of its experiment.
-
-void expect_d(const JsonValue& value, const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  if (given.scores.empty() || given.d) return;
-  for (const Scaling& scaling : experiment.scalings) {
-    if (!needs_d(scaling.logit)) continue;
-    refuse(said_or_whole(value, "scalings"),
-           fmt::format("the scaling {} needs to know d; write \"d\" inside \"given\", such as {}, "
-                       "or \"scalings\": [\"none\"]",
-                       quote(scaling.name), R"({"scores": ..., "d": 16})"));
-  }
-}
-
-void check_norms(const JsonValue& value, const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  for (const Scaling& scaling : experiment.scalings) {
-    const std::int64_t d = size_of(given).value_or(1);
-    const WiderVectors wider = vectors_of(scaling, d);
-    const auto refuse_it = [&](std::string_view why) {
-      refuse(said_or_whole(value, "scalings"),
-             fmt::format("the scaling {} {}", quote(scaling.name), why));
-    };
-    if (wider.query != d || wider.key != d) {
-      refuse_it("takes norms of more than the given heads; write rms(q).rms(k)");
-    }
-    if (given.baseline && norms_for(scaling) == NormRequest::kSums &&
-        !baseline_sampler().draws_entries) {
-      refuse_it("takes means of entries, which a baseline lacks; write \"baseline\": false");
-    }
-    if (given.scores.empty() || !has_norm(scaling.logit)) continue;
-    refuse_it(
-        "normalises queries and keys, which scores alone do not show; write \"queries\" and "
-        "\"keys\" inside \"given\" instead of \"scores\"");
-  }
-}
-
-void check_baseline(const JsonValue& given_value, const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  if (!given.baseline) return;
-  const JsonValue& baseline = *given_value.find("baseline");
-  if (experiment.metrics.empty()) {
-    refuse(baseline,
-           "without metrics there is nothing to compare; write \"metrics\" beside "
-           "\"given\", such as [\"logit_sd\", \"top_weight\"]");
-  }
-  const auto d = size_of(given);
-  if (!d) {
-    refuse(baseline,
-           "a baseline needs to know d; write \"d\" beside the scores, such as "
-           "{\"scores\": ..., \"d\": 64, \"baseline\": true}");
-  }
-  const SamplerRow& sampler = baseline_sampler();
-  if (*d > sampler.max_d || most_visible_keys(given) > sampler.max_keys) {
-    refuse(baseline, fmt::format("found {} keys of {} numbers; random ones are drawn for at most "
-                                 "{} keys of {}",
-                                 most_visible_keys(given), *d, sampler.max_keys, sampler.max_d));
-  }
-}
-
-void check_size_of_weights(const JsonValue& given_value, const Experiment& experiment) {
-  const Given& given = *experiment.given;
-  if (!given.weights) return;
-  double visible = 0;
-  for (std::int64_t query = 0; query < query_count(given); ++query) {
-    visible += static_cast<double>(visible_keys(given, query));
-  }
-  const double vectors =
-      static_cast<double>(head_count(given)) * static_cast<double>(experiment.scalings.size());
-  const JsonValue& said = said_or_whole(given_value, "weights");
-  check_file_size(said, "weights.csv", vectors * visible, 4);
-  if (given.values.empty()) return;
-  const double lines = vectors * static_cast<double>(query_count(given)) *
-                       static_cast<double>(given.values.most_columns());
-  check_file_size(said, "outputs.csv", lines, 1);
-}
-
-void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experiment,
-                          std::vector<std::string>& warnings) {
-  const Given& given = *experiment.given;
-  if (given.weights) return;
-  if (experiment.metrics.empty()) {
-    warnings.push_back(
-        warning_at(given_value,
-                   "nothing is written about these numbers; write \"metrics\" beside "
-                   "\"given\", or write \"weights\": true inside it"));
-  } else if (!given.values.empty()) {
-    warnings.push_back(warning_at(given_value,
-                                  "the values are checked, but outputs are only written with "
-                                  "\"weights\": true"));
-  }
-}
-
 }  // namespace
 
 void read_into(const JsonValue& value, const Field&, Given& given) {
   read_object(value, rows(), given);
-  if (value.find("weights") == nullptr) given.weights = !has_file(given);
-  const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
-  if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {
-    refuse(value,
-           "expected either \"scores\" (and \"d\" where a scaling needs it), or \"queries\" "
-           "and \"keys\" (and \"values\"), not a mixture");
-  }
-  if (has_vectors) check_vectors(value, given);
-  check_causal(value, given);
-  check_hidden(value, given);
-}
-
-void check_given(const JsonValue& value, const Experiment& experiment,
-                 std::vector<std::string>& warnings) {
-  const JsonValue& given_value = *value.find("given");
-  expect_d(value, experiment);
-  check_norms(value, experiment);
-  check_baseline(given_value, experiment);
-  check_size_of_weights(given_value, experiment);
-  warn_of_idle_numbers(given_value, experiment, warnings);
+  const auto is_file = [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); };
+  if (value.find("weights") == nullptr)
+    given.weights = std::ranges::none_of(kGivenMatrices, is_file);
+  complete_given(value, given);
 }
 
 std::string json_text(const Field&, const Given& given) {

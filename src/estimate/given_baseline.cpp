@@ -21,8 +21,7 @@ constexpr std::int64_t kMostLayers = 256;
 using Layers = std::map<std::int64_t, double>;
 
 Layers layers_of(const Given& given) {
-  std::vector<std::int64_t> counts;
-  for (std::int64_t q = 0; q < query_count(given); ++q) counts.push_back(visible_keys(given, q));
+  std::vector<std::int64_t> counts = seen_counts(given);
   std::sort(counts.begin(), counts.end());
   Layers layers;
   for (const std::int64_t keys : counts) layers[keys] += 1.0 / static_cast<double>(counts.size());

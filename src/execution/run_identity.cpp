@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "io/json_text.h"
+#include "io/matrix_file.h"
 #include "io/sha256.h"
 
 namespace attnscale {
@@ -14,10 +15,14 @@ namespace {
 
 using nlohmann::json;
 
-// A file counts by the hash of its contents; where it is makes no difference.
+// A file counts by the hash of its contents, and by which tensor of it is meant; where it is makes
+// no difference.
 void forget_places(json& given) {
   for (json& member : given) {
-    if (member.is_object() && member.contains("sha256")) member.erase("file");
+    if (!member.is_object() || !member.contains("sha256")) continue;
+    const std::string tensor = tensor_name(member.value("file", "")).tensor;
+    member.erase("file");
+    if (!tensor.empty()) member["tensor"] = tensor;
   }
 }
 

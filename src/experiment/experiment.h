@@ -17,24 +17,35 @@
 
 namespace attnscale {
 
-/// Numbers that are not drawn: either scores, or queries and keys (and values). All have one number
-/// of heads.
+/// Numbers that are not drawn: either scores, or queries and keys (and values). Heads of queries
+/// may share those of all else.
 struct Given {
-  std::optional<std::int64_t> d;  ///< for scores, if a scaling needs it
-  GivenMatrix scores;             ///< one row per query; rows may differ in length
-  GivenMatrix queries;            ///< rows of d numbers
-  GivenMatrix keys;               ///< rows of d numbers
-  GivenMatrix values;             ///< one row per key; may be empty
-  bool causal = false;            ///< query i sees the keys up to i + keys - queries
-  bool weights = true;            ///< whether weights and outputs are written
-  bool baseline = false;          ///< whether random queries and keys are measured beside them
+  MatrixLayout layout = MatrixLayout::kHeadsFirst;  ///< of queries, keys and values in files
+  std::optional<NumberFormat> dtype;                ///< of files that hold bits alone
+  std::optional<std::int64_t> d;                    ///< for scores, if a scaling needs it
+  GivenMatrix scores;                  ///< one row per query; rows may differ in length
+  GivenMatrix queries;                 ///< rows of d numbers
+  GivenMatrix keys;                    ///< rows of d numbers
+  GivenMatrix values;                  ///< one row per key; may be empty
+  bool causal = false;                 ///< query i sees the keys up to i + keys - queries
+  std::optional<std::int64_t> window;  ///< it sees fewer than so many places from there
+  GivenMatrix mask;                    ///< one number per query, or for all of them, and key
+  bool mask_adds =
+      false;  ///< 0 sees and what is at least kMaskedBelow low hides; else 1 sees and 0 hides
+  GivenMatrix bias;                    ///< laid out as the mask is; added to the logits
+  std::optional<double> masked_below;  ///< scores and biases of at most this hide their keys
+  bool weights = true;                 ///< whether weights and outputs are written
+  bool baseline = false;               ///< whether random queries and keys are measured beside them
 
   friend bool operator==(const Given&, const Given&) = default;
 };
 
+/// Masks that are added have finite numbers as low as this where -inf is meant.
+inline constexpr double kMaskedBelow = -1e4;
+
 /// The matrices that may be in files.
 inline constexpr std::array kGivenMatrices = {&Given::scores, &Given::queries, &Given::keys,
-                                              &Given::values};
+                                              &Given::values, &Given::mask,    &Given::bias};
 
 /// What a histogram counts: all scores, all logits, or the values of a per-query metric.
 enum class HistogramOf { kScores, kLogits, kMetric };

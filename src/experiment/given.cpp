@@ -7,6 +7,7 @@
 #include "experiment/given_scores.h"
 #include "experiment/top_scores.h"
 #include "numerics/central_sums.h"
+#include "numerics/precision.h"
 #include "numerics/query_weights.h"
 
 namespace attnscale {
@@ -76,22 +77,21 @@ class GivenMeasurer {
     const bool may_hide = scaling_.weights.precision != Precision::kFloat64 && !program_->linear();
     peaks_.assign(may_hide ? logits_.size() : 0, 0);
     top_scores_->start(1);
-    // Keys at places of their own come one by one.
-    const bool is_together = seen.keys.empty() || !mentions(scaling_.logit, "j");
-    const std::size_t step = is_together ? logits_.size() : 1;
-    for (std::size_t first = 0; first < logits_.size(); first += step) {
+    for (std::size_t first = 0, end = 0; first < logits_.size(); first = end) {
+      end = end_of_run(seen.keys, first);
       const auto part = [&](auto numbers) {
-        return numbers.empty() ? numbers : numbers.subspan(first, step);
+        return numbers.empty() ? numbers : numbers.subspan(first, end - first);
       };
       const FormulaScores scores{part(seen.scores),
                                  1,
-                                 static_cast<double>(seen.key(first)),
+                                 static_cast<double>(seen.keys[first]),
                                  seen.squared_query_norm,
                                  part(seen.squared_key_norms),
                                  seen.query_sum,
                                  part(seen.key_sums)};
       const std::span<double> logits = part(std::span(logits_));
       program_->evaluate(scores, scaling_.weights.precision, logits, part(std::span(peaks_)));
+      add_biases(part(seen.biases), logits);
       top_scores_->add_keys(scores, logits);
     }
     weights_.weigh(logits_, scaling_.weights, 0);
@@ -132,9 +132,24 @@ class GivenMeasurer {
   }
 
  private:
-  // The last query stands where the last key does.
   double place_of(const GivenQuery& query) const {
-    return static_cast<double>(query.query + most_visible_keys(given_) - query_count(given_));
+    return static_cast<double>(attnscale::place_of(given_, query.query));
+  }
+
+  // Where keys from `first` on stop to follow one another, for a formula that asks for their
+  // places.
+  std::size_t end_of_run(std::span<const std::int64_t> keys, std::size_t first) const {
+    if (!mentions(scaling_.logit, "j")) return keys.size();
+    std::size_t end = first + 1;
+    while (end < keys.size() && keys[end] == keys[end - 1] + 1) ++end;
+    return end;
+  }
+
+  void add_biases(std::span<const double> biases, std::span<double> logits) const {
+    const Precision precision = scaling_.weights.precision;
+    for (std::size_t key = 0; key < biases.size(); ++key) {
+      logits[key] = round_to(precision, logits[key] + round_to(precision, biases[key]));
+    }
   }
 
   void prepare(const GivenQuery& query) {
@@ -172,7 +187,7 @@ ResultKey given_key(const Config& config, const Experiment& experiment, const Sc
           "",
           {},
           size_of(*experiment.given),
-          most_visible_keys(*experiment.given),
+          all_keys(*experiment.given),
           scaling.name,
           scaling.value};
 }
@@ -181,7 +196,7 @@ void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
                  const GivenQuery& query, const QueryWeights& found, GivenResults& results) {
   const std::span<const double> weights = found.weights();
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    results.weights.push_back({key_of_line, query.head, query.query, query.seen.key(key),
+    results.weights.push_back({key_of_line, query.head, query.query, query.seen.keys[key],
                                query.seen.scores[key], found.logits()[key], weights[key],
                                found.slope(key)});
   }
@@ -191,7 +206,7 @@ void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
   Numbers value;
   const std::int64_t head = shared_head(*experiment.given, values, query.head);
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    values.read_row(head, query.seen.key(key), value);
+    values.read_row(head, query.seen.keys[key], value);
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
   }
   for (std::size_t i = 0; i < output.size(); ++i) {

@@ -11,14 +11,18 @@
 
 namespace attnscale {
 
-/// A matrix and the file it is in. Two are equal if the files have the same contents, wherever they
-/// are.
+/// A matrix and the file it is in. Two are equal if they are the same tensor of files with the same
+/// contents, wherever these are.
 struct GivenFile {
-  std::string path;    ///< absolute
+  std::string path;    ///< absolute, with the tensor's name behind it if the file holds several
   std::string sha256;  ///< of the whole file, in hexadecimal
   Matrix matrix;
+  std::string tensor = {};  ///< its name
+  bool holds_bits = false;  ///< what its numbers are is not in the file
 
-  friend bool operator==(const GivenFile& a, const GivenFile& b) { return a.sha256 == b.sha256; }
+  friend bool operator==(const GivenFile& a, const GivenFile& b) {
+    return a.sha256 == b.sha256 && a.tensor == b.tensor;
+  }
 };
 
 /// Rows of numbers: of one head if they are written in the config, perhaps of several in a file.
@@ -28,6 +32,8 @@ struct GivenMatrix {
 
   bool empty() const { return rows.empty() && !file; }
   std::int64_t heads() const { return file ? file->matrix.heads : 1; }
+  std::int64_t heads_per_batch() const { return file ? file->matrix.heads_per_batch : 1; }
+  std::int64_t batches() const { return file ? file->matrix.batches() : 1; }
   std::int64_t row_count() const { return file ? file->matrix.rows : std::ssize(rows); }
 
   /// How many numbers a row holds, the same in every head.

@@ -2,6 +2,7 @@
 // that scores of large files are never all in memory. What a query sees is decided here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,12 +24,64 @@ std::optional<std::int64_t> size_of(const Given& given);
 /// head h / (query heads / heads).
 std::int64_t shared_head(const Given& given, const GivenMatrix& shared, std::int64_t head);
 
-/// How many keys a query of any head is scored against: with `causal` query i of n sees the first
-/// i + 1 + (keys - n), so that the last one sees all.
-std::int64_t visible_keys(const Given& given, std::int64_t query);
+/// Where a query of any head stands among the keys: the last query stands where the last key does.
+std::int64_t place_of(const Given& given, std::int64_t query);
 
-/// The most keys that any query sees.
-std::int64_t most_visible_keys(const Given& given);
+/// Keys one after another.
+struct KeyRange {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+
+  std::int64_t count() const { return std::max<std::int64_t>(0, end - first); }
+};
+
+/// The keys that a query of any head may see by where it stands: with `causal` those up to its own
+/// place, with `window` those fewer than so many places away.
+KeyRange keys_by_place(const Given& given, std::int64_t query);
+
+/// The keys of a head, the most that any query is scored against.
+std::int64_t all_keys(const Given& given);
+
+/// How many keys of all queries and heads are hidden, by what hides them first.
+struct HiddenKeys {
+  std::int64_t by_place = 0;
+  std::int64_t by_mask = 0;
+  std::int64_t by_score = 0;  ///< -inf, or masked_below
+  std::int64_t by_bias = 0;   ///< the same
+};
+
+/// True if numbers hide keys, not places alone.
+bool hides_by_numbers(const Given& given);
+
+/// Which keys each query sees.
+class SeenKeys {
+ public:
+  /// `given` must outlive this.
+  explicit SeenKeys(const Given& given) : given_(given) {}
+
+  /// The keys of a query, in order, until the next call.
+  std::span<const std::int64_t> of(std::int64_t head, std::int64_t query);
+
+  /// Of these keys the scores, if they are given, and the biases.
+  std::span<const double> scores() const { return scores_; }
+  std::span<const double> biases() const { return biases_; }
+
+  /// In all queries so far.
+  const HiddenKeys& hidden() const { return hidden_; }
+
+ private:
+  const Given& given_;
+  std::vector<double> mask_row_;
+  std::vector<double> score_row_;
+  std::vector<double> bias_row_;
+  std::vector<std::int64_t> keys_;
+  std::vector<double> scores_;
+  std::vector<double> biases_;
+  HiddenKeys hidden_;
+};
+
+/// How many keys each query sees: of every head, or of one if all heads see the same.
+std::vector<std::int64_t> seen_counts(const Given& given);
 
 /// One query's scores against the keys it sees, and if queries and keys are given, their squared
 /// norms and the sums of their entries.
@@ -38,18 +91,15 @@ struct QueryScores {
   std::span<const double> squared_key_norms = {};
   std::span<const double> query_sum = {};  ///< one number
   std::span<const double> key_sums = {};
-  std::span<const std::int64_t> keys = {};  ///< which they are; empty if they are the first ones
-
-  std::int64_t key(std::size_t place) const {
-    return keys.empty() ? static_cast<std::int64_t>(place) : keys[place];
-  }
+  std::span<const double> biases = {};      ///< empty if none are given
+  std::span<const std::int64_t> keys = {};  ///< which they are
 };
 
 /// Scores (raw) of one query after another.
 class GivenScores {
  public:
   /// `given` must outlive this.
-  explicit GivenScores(const Given& given) : given_(given) {}
+  explicit GivenScores(const Given& given) : given_(given), seen_(given) {}
 
   /// What a query sees, until the next call. Queries are computed in groups: it is fastest to ask
   /// for them in order. Every sum goes over components in order, in double precision.
@@ -62,10 +112,14 @@ class GivenScores {
   void read_queries(std::int64_t queries);
 
   const Given& given_;
+  SeenKeys seen_;
   std::int64_t head_ = -1;
   std::int64_t first_query_ = 0;
+  std::int64_t first_key_ = 0;  // of the group
   std::vector<double> row_;
-  std::vector<std::int64_t> seen_;           // keys whose given scores are not -inf
+  std::vector<double> seen_scores_;  // and what belongs to them, of the keys that a query sees
+  std::vector<double> seen_norms_;
+  std::vector<double> seen_sums_;
   std::vector<double> queries_;              // [component * kGroup + query of the group]
   std::vector<std::vector<double>> scores_;  // of each query of the group
   std::vector<double> squared_query_norms_;

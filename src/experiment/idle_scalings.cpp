@@ -19,7 +19,7 @@ struct LargestSize {
 
 LargestSize largest_size(const Experiment& experiment) {
   if (experiment.given) {
-    return {size_of(*experiment.given).value_or(1), most_visible_keys(*experiment.given)};
+    return {size_of(*experiment.given).value_or(1), all_keys(*experiment.given)};
   }
   return {std::ranges::max(experiment.d), std::ranges::max(experiment.keys)};
 }

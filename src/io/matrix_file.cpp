@@ -95,10 +95,8 @@ Tensor open_tensor(const TensorName& name) {
 
 MatrixFile open_matrix_file(const TensorName& name, const TensorReading& reading) {
   const MappedFile file = map_file(name.path);
-  MatrixFile opened;
-  opened.matrix = matrix_of(tensor_in(file, name), reading);
-  opened.sha256 = sha256_hex(file.text());
-  return opened;
+  const Tensor tensor = tensor_in(file, name);
+  return {matrix_of(tensor, reading), sha256_hex(file.text()), tensor.holds_bits};
 }
 
 }  // namespace attnscale

@@ -13,7 +13,8 @@ namespace attnscale {
 /// A matrix and what it was read from.
 struct MatrixFile {
   Matrix matrix;
-  std::string sha256;  ///< of the whole file, in hexadecimal
+  std::string sha256;       ///< of the whole file, in hexadecimal
+  bool holds_bits = false;  ///< what its numbers are is not in the file
 };
 
 /// A file, and the tensor in it if it holds several: what "layer.npz:q" names.

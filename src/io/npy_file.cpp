@@ -105,6 +105,7 @@ void take_format(HeaderText& text, Tensor& tensor) {
     if (type == "f8") tensor.format = NumberFormat::kFloat64;
     tensor.order = is_big ? std::endian::big : std::endian::little;
   }
+  if (descr == "|b1") tensor.format = NumberFormat::kBool;
   if (tensor.format) tensor.item_bytes = row_of(*tensor.format).bytes;
   if (descr.size() != 3 || is_big) return;
   const std::string_view kind = std::string_view(descr).substr(1);

@@ -32,7 +32,7 @@ constexpr std::array kTypes{
     TypeRow{"F8_E4M3", 1, NumberFormat::kFloat8E4m3},
     TypeRow{"F8_E5M2", 1, NumberFormat::kFloat8E5m2},
     TypeRow{"U16", 2, {}, true}, TypeRow{"U8", 1, {}, true},
-    TypeRow{"BOOL", 1}, TypeRow{"I8", 1}, TypeRow{"I16", 2}, TypeRow{"I32", 4}, TypeRow{"U32", 4},
+    TypeRow{"BOOL", 1, NumberFormat::kBool}, TypeRow{"I8", 1}, TypeRow{"I16", 2}, TypeRow{"I32", 4}, TypeRow{"U32", 4},
     TypeRow{"I64", 8}, TypeRow{"U64", 8}, TypeRow{"C64", 8}, TypeRow{"F8_E8M0", 1},
 };
 // clang-format on

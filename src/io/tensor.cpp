@@ -20,7 +20,8 @@ std::string_view as_numbers(const std::string& type) {
   return "array.astype(\"<f4\")";
 }
 
-NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& dtype) {
+NumberFormat format_of(const Tensor& tensor, const TensorReading& reading) {
+  const std::optional<NumberFormat>& dtype = reading.dtype;
   if (dtype && tensor.holds_bits) {
     const NumberFormatRow& said = row_of(*dtype);
     if (said.bytes == tensor.item_bytes) return *dtype;
@@ -35,17 +36,15 @@ NumberFormat format_of(const Tensor& tensor, const std::optional<NumberFormat>& 
                     "it with \"dtype\": \"{}\"",
                     in_quotes(tensor.type), tensor.item_bytes == 1 ? "float8_e4m3fn" : "bfloat16"));
   }
-  if (!tensor.format) {
+  const bool is_truth = tensor.format == NumberFormat::kBool;
+  if (!tensor.format || (is_truth && !reading.takes_truth)) {
     refuse_file(
         tensor.name,
         fmt::format(
             "found numbers of the type {}; expected float64, float32, float16 (of either byte "
-            "order), bfloat16, float8_e4m3fn or float8_e5m2: save {}",
-            in_quotes(tensor.type), as_numbers(tensor.type)));
-  }
-  if (dtype && *dtype != *tensor.format) {
-    refuse_file(tensor.name, fmt::format("found numbers of the type {}; \"dtype\" says {}",
-                                         tensor.type, row_of(*dtype).name));
+            "order), bfloat16, float8_e4m3fn or float8_e5m2{}: save {}",
+            in_quotes(tensor.type), reading.takes_truth ? ", or bool" : "",
+            reading.takes_truth ? "array.astype(bool)" : as_numbers(tensor.type)));
   }
   return *tensor.format;
 }
@@ -79,12 +78,12 @@ Axes axes_of(const Tensor& tensor) {
   return axes;
 }
 
-Matrix matrix_in(const Tensor& tensor, NumberFormat format, TensorLayout layout) {
+Matrix matrix_in(const Tensor& tensor, NumberFormat format, MatrixLayout layout) {
   Axes axes = axes_of(tensor);
   auto& [sizes, strides] = axes;
   // A matrix has one head, whatever the layout.
   const bool has_heads = sizes.size() > 2;
-  if (has_heads && layout == TensorLayout::kRowsFirst) {
+  if (has_heads && layout == MatrixLayout::kRowsFirst) {
     const std::size_t head = sizes.size() - 2;
     std::swap(sizes[head], sizes[head - 1]);
     std::swap(strides[head], strides[head - 1]);
@@ -159,7 +158,7 @@ std::int64_t numbers_in(const std::vector<std::int64_t>& shape, const std::strin
 }
 
 Matrix matrix_of(const Tensor& tensor, const TensorReading& reading) {
-  const NumberFormat format = format_of(tensor, reading.dtype);
+  const NumberFormat format = format_of(tensor, reading);
   numbers_in(tensor.shape, tensor.name);
   Matrix matrix = matrix_in(tensor, format, reading.layout);
   matrix.order = tensor.order;

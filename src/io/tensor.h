@@ -29,14 +29,12 @@ struct Tensor {
   std::shared_ptr<const std::byte> numbers;
 };
 
-/// Which axis of (batch, heads, rows, d) comes before which.
-enum class TensorLayout { kHeadsFirst, kRowsFirst };
-
 /// What its user knows about a tensor.
 struct TensorReading {
-  TensorLayout layout = TensorLayout::kHeadsFirst;
-  std::optional<NumberFormat> dtype;  ///< of a file that holds bits
+  MatrixLayout layout = MatrixLayout::kHeadsFirst;
+  std::optional<NumberFormat> dtype;  ///< of numbers of which the file has the bits alone
   bool hides_keys = false;            ///< -inf is a number here: that of a hidden key
+  bool takes_truth = false;           ///< and so are true and false
   friend bool operator==(const TensorReading&, const TensorReading&) = default;
 };
 

@@ -19,6 +19,7 @@ constexpr std::array kFormats{
     NumberFormatRow{NumberFormat::kBfloat16, "bfloat16", 2, 8, 0x1p-126},
     NumberFormatRow{NumberFormat::kFloat8E4m3, "float8_e4m3fn", 1, 4, 0x1p-6},
     NumberFormatRow{NumberFormat::kFloat8E5m2, "float8_e5m2", 1, 3, 0x1p-14},
+    NumberFormatRow{NumberFormat::kBool, "bool", 1, 1, 1},
 };
 // clang-format on
 
@@ -67,6 +68,7 @@ double number_at(const std::byte* from, std::endian order) {
   if constexpr (format == NumberFormat::kFloat8E5m2) {
     return half_to_double(static_cast<std::uint16_t>(stored(std::uint8_t{}) << 8));
   }
+  if constexpr (format == NumberFormat::kBool) return stored(std::uint8_t{}) != 0 ? 1 : 0;
 }
 
 template <NumberFormat format>
@@ -107,6 +109,8 @@ void Matrix::read_row(std::int64_t head, std::int64_t row, std::span<double> out
       return read<NumberFormat::kFloat8E4m3>(from, step, order, out);
     case NumberFormat::kFloat8E5m2:
       return read<NumberFormat::kFloat8E5m2>(from, step, order, out);
+    case NumberFormat::kBool:
+      return read<NumberFormat::kBool>(from, step, order, out);
   }
 }
 

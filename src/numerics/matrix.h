@@ -2,6 +2,7 @@
 // ones need not be copied. Knows nothing of files.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,21 @@
 
 namespace attnscale {
 
-/// How one number is stored: IEEE 754's formats, the upper half of a binary32, and
-/// the two formats of one byte that tensors are kept in (E4M3 without infinities).
-enum class NumberFormat { kFloat64, kFloat32, kFloat16, kBfloat16, kFloat8E4m3, kFloat8E5m2 };
+/// How one number is stored: IEEE 754's formats, the upper half of a binary32, the two formats of
+/// one byte that tensors are kept in (E4M3 without infinities), and a byte that is true or false.
+enum class NumberFormat {
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBfloat16,
+  kFloat8E4m3,
+  kFloat8E5m2,
+  kBool
+};
+
+/// Which axis of (batch, heads, rows, d) comes before which.
+enum class MatrixLayout { kHeadsFirst, kRowsFirst };
+inline constexpr std::array<std::string_view, 2> kLayoutNames{"heads_first", "rows_first"};
 
 /// What there is to know of a format.
 struct NumberFormatRow {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "experiment/given_scores.h"
 #include "report/number_text.h"
 #include "report/report.h"
 
@@ -100,7 +101,58 @@ ScreenTable baseline_table_of(const BaselineRow& row) {
   return table;
 }
 
+// "32 query heads share 8 heads of keys, 4 in a row each", or how many heads there are.
+std::string heads_text(const Given& given) {
+  if (!given.scores.empty()) return "";
+  const std::int64_t queries = given.queries.heads();
+  std::string text;
+  for (const auto& [name, matrix] : {std::pair("keys", &given.keys), {"values", &given.values}}) {
+    if (matrix->empty() || matrix->heads() == queries) continue;
+    text += fmt::format("{}{} query heads share {} heads of {}, {} in a row each",
+                        text.empty() ? "" : "; ", queries, matrix->heads(), name,
+                        queries / matrix->heads());
+  }
+  return text;
+}
+
+std::string hidden_text(const Given& given) {
+  if (!hides_by_numbers(given)) return "";
+  SeenKeys seen(given);
+  for (std::int64_t head = 0; head < head_count(given); ++head) {
+    for (std::int64_t query = 0; query < query_count(given); ++query) seen.of(head, query);
+  }
+  const HiddenKeys& hidden = seen.hidden();
+  std::string text;
+  const auto add = [&](std::int64_t count, std::string_view by) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(count), by);
+  };
+  const bool by_numbers = hidden.by_mask + hidden.by_score + hidden.by_bias > 0;
+  if (!by_numbers) return "";
+  const std::string low = given.masked_below
+                              ? fmt::format("of {} or less", rounded_short(*given.masked_below, 6))
+                              : "of -inf";
+  add(hidden.by_mask, "by the mask");
+  add(hidden.by_score, "by a score " + low);
+  add(hidden.by_bias, "by a bias " + low);
+  add(hidden.by_place, "by where they stand");
+  const std::int64_t all = head_count(given) * query_count(given) * all_keys(given);
+  return fmt::format("of {} keys of all queries hidden: {}", grouped(all), text);
+}
+
 }  // namespace
+
+std::vector<std::string> given_lines(const Config& config) {
+  std::vector<std::string> lines;
+  for (const Experiment& experiment : config.experiments) {
+    if (!experiment.given) continue;
+    const std::string heads = heads_text(*experiment.given);
+    const std::string hidden = hidden_text(*experiment.given);
+    if (heads.empty() && hidden.empty()) continue;
+    const std::string_view between = heads.empty() || hidden.empty() ? "" : "; ";
+    lines.push_back(fmt::format("{}: {}{}{}", experiment.name, heads, between, hidden));
+  }
+  return lines;
+}
 
 std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
                                       std::span<const OutputRow> outputs) {

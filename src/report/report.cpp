@@ -18,17 +18,20 @@ bool has_other_scalings(const Results& results) {
                              [](const WeightRow& row) { return row.key.scaling; });
 }
 
-std::string formulas_text(const std::vector<std::string>& formulas, TableFormat format) {
+std::string lines_text(const std::string& heading, const std::vector<std::string>& lines,
+                       TableFormat format) {
+  if (lines.empty()) return "";
   constexpr std::size_t kMostShown = 24;
   const bool markdown = format == TableFormat::kMarkdown;
-  std::string text = markdown ? "\n## Logits\n\n" : "\nLogits\n";
+  std::string text =
+      markdown ? fmt::format("\n## {}\n\n", heading) : fmt::format("\n{}\n", heading);
   const std::string mark = markdown ? "* " : "  ";
-  for (std::size_t i = 0; i < std::min(formulas.size(), kMostShown); ++i) {
-    text += mark + formulas[i] + "\n";
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostShown); ++i) {
+    text += mark + lines[i] + "\n";
   }
-  if (formulas.size() <= kMostShown) return text;
+  if (lines.size() <= kMostShown) return text;
   return text + fmt::format("{}and {} more; manifest.json and attnscale plan have all\n", mark,
-                            formulas.size() - kMostShown);
+                            lines.size() - kMostShown);
 }
 
 }  // namespace
@@ -44,8 +47,8 @@ std::vector<std::string> formula_lines(const Config& config) {
   return lines;
 }
 
-std::string report_text(const Results& run, const std::vector<std::string>& formulas,
-                        TableFormat format, std::size_t width) {
+std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
+                        std::size_t width) {
   const bool markdown = format == TableFormat::kMarkdown;
   if (markdown) width = std::numeric_limits<std::size_t>::max();
   const std::string heading_mark = markdown ? "## " : "";
@@ -67,8 +70,8 @@ std::string report_text(const Results& run, const std::vector<std::string>& form
   for (const std::string& answer : answers) {
     text += (markdown ? "* " + answer : wrapped(answer, width)) + "\n";
   }
-  const bool explain = !formulas.empty() && has_other_scalings(run);
-  return explain ? text + formulas_text(formulas, format) : text;
+  text += lines_text("Given numbers", words.given, format);
+  return has_other_scalings(run) ? text + lines_text("Logits", words.logits, format) : text;
 }
 
 }  // namespace attnscale

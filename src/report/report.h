@@ -18,11 +18,21 @@ namespace attnscale {
 /// "EXPERIMENT: SCALING = FORMULA" for every scaling of every experiment.
 std::vector<std::string> formula_lines(const Config& config);
 
+/// "EXPERIMENT: ..." for every experiment of given numbers whose heads share others', or whose
+/// numbers hide keys: how many of each.
+std::vector<std::string> given_lines(const Config& config);
+
+/// What the tables do not show: formula_lines and given_lines.
+struct ReportWords {
+  std::vector<std::string> logits = {};
+  std::vector<std::string> given = {};
+};
+
 /// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
 /// as wide as it is. Ends with a line end; empty if there are no rows. The formulas follow if there
 /// are scalings other than the lesson's three.
-std::string report_text(const Results& run, const std::vector<std::string>& formulas,
-                        TableFormat format, std::size_t width);
+std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
+                        std::size_t width);
 
 // Its parts.
 

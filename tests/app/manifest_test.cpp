@@ -33,7 +33,7 @@ Manifest full_manifest() {
   manifest.status = "interrupted";
   manifest.exit_code = 4;
   manifest.warnings = {"one", "two"};
-  manifest.logits = {"a: none = q.k"};
+  manifest.words = {{"a: none = q.k"}, {"b: 8 query heads"}};
   manifest.config.text = R"({"name":"tiny","seed":3})";
   manifest.files = {{"summary.csv", "ff", 123, 4}, {"config.json", "ee", 5, 6}};
   return manifest;

@@ -86,7 +86,7 @@ TEST(GivenScores, OfRowsAreWhatTheySay) {
   given.scores.rows = {{3, 1}, {2}, {5, 6, 7}};
   EXPECT_EQ(head_count(given), 1);
   EXPECT_EQ(query_count(given), 3);
-  EXPECT_EQ(most_visible_keys(given), 3);
+  EXPECT_EQ(all_keys(given), 3);
   EXPECT_EQ(size_of(given), std::nullopt);
   given.d = 64;
   EXPECT_EQ(size_of(given), 64);
