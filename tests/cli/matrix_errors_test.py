@@ -52,7 +52,7 @@ WRONG_NPY = [
                                            'save array.astype("<f4")']),
     ("complex", npy(header("'<c16'", shape="(2, 1)"), FOUR), ['found numbers of the type "<c16"']),
     ("object", npy(header("'|O'"), FOUR), ['found numbers of the type "|O"']),
-    ("boolean", npy(header("'|b1'"), FOUR), ['found numbers of the type "|b1"']),
+    ("boolean", npy(header("'|b1'"), b"\1\0\0\1"), ['found numbers of the type "|b1"']),
     ("long double", npy(header("'<f16'", shape="(2, 1)"), FOUR), ['the type "<f16"']),
     ("big-endian integers", npy(header("'>i8'"), FOUR), ['found numbers of the type ">i8"',
                                                          'save array.astype("<f4")']),

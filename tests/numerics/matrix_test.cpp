@@ -51,6 +51,12 @@ TEST(Matrix, ReadsEveryHalf) {
   }
 }
 
+TEST(Matrix, ReadsTruthAsOneAndZero) {
+  std::vector<double> row(3);
+  matrix_of<std::uint8_t>({0, 1, 255}, NumberFormat::kBool, 1, 1).read_row(0, 0, row);
+  EXPECT_EQ(row, (std::vector<double>{0, 1, 1}));
+}
+
 // The OCP's 8-bit formats: a value of 7 is all ones in E4M3's exponent and fraction alone.
 TEST(Matrix, ReadsEveryNumberOfOneByte) {
   std::vector<std::uint8_t> bytes(256);
