@@ -96,9 +96,9 @@ def draw_curves(axes, series, x, shows):
     for label, colour, marker, rows in series:
         # A scaling without a value has no place on this axis: a level line across it.
         if x == "scaling_value" and rows[x].isna().all():
-            level = rows["estimate"].iloc[0]
-            axes.axhline(level, color=colour, linestyle=DOTTED)
-            ends.append((label, colour, right, level))
+            for level in rows["estimate"].dropna():
+                axes.axhline(level, color=colour, linestyle=DOTTED)
+                ends.append((label, colour, right, level))
             continue
         at = rows[x]
         if "band" in shows:

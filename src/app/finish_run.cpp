@@ -80,6 +80,24 @@ std::vector<std::string> nonfinite_warnings(const Results& results) {
           ", as something overflowed; its cell is empty, and the line's status says so"};
 }
 
+// About the lines that leave queries out; nothing if there are none.
+std::vector<std::string> left_out_warnings(const std::vector<ResultRow>& rows) {
+  const auto is_partial = [](const ResultRow& row) { return row.left_out > 0 && row.queries > 0; };
+  const auto lines = std::ranges::count_if(rows, is_partial);
+  if (lines == 0) return {};
+  const ResultRow& most = *std::ranges::max_element(rows, {}, [&](const ResultRow& row) {
+    return is_partial(row)
+               ? static_cast<double>(row.left_out) / static_cast<double>(row.queries + row.left_out)
+               : 0;
+  });
+  return {fmt::format(
+      "{} of summary.csv {} out queries that are not finite (column left_out), {}{} of {} in {}: "
+      "what such a line says is of the others, without the queries of the widest scores",
+      lines == 1 ? "1 line" : fmt::format("{} lines", lines), lines == 1 ? "leaves" : "leave",
+      lines == 1 ? "" : "at most ", most.left_out, most.queries + most.left_out,
+      describe_line(most))};
+}
+
 // About the lines whose precision target was not met; there is at least one.
 std::string missed_sentence(const std::vector<ResultRow>& missed) {
   const ResultRow& first = missed.front();
@@ -155,6 +173,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   std::vector<std::string> warnings = exact.warnings();
   append(warnings, fragile.warnings());
   append(warnings, nonfinite_warnings(results));
+  append(warnings, left_out_warnings(results.rows));
   const ReferenceCheck check = check_estimates(plan, results.rows);
   if (check.misjudged > 0) warnings.push_back(misjudged_sentence(check));
   append(warnings, alarms_of(plan, check));

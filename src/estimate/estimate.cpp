@@ -5,6 +5,7 @@
 
 #include "estimate/interval_rule.h"
 #include "estimate/logit_statistics.h"
+#include "experiment/expected_logits.h"
 #include "numerics/portable_math.h"
 
 namespace attnscale {
@@ -12,7 +13,8 @@ namespace {
 
 void fill_reference(std::optional<double> reference, ResultRow& row) {
   row.reference = reference;
-  if (row.reference && row.estimate && row.std_error) {
+  // The queries that are left out are no sample of all: theirs is another mean.
+  if (row.reference && row.estimate && row.std_error && row.left_out == 0) {
     row.z = (*row.estimate - *row.reference) / *row.std_error;
   }
 }
@@ -24,10 +26,14 @@ Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int
   return student_interval(estimate, queries);
 }
 
-void fill_estimate(const MetricRow& metric, const Entries& entries, const Estimate& estimate,
+void fill_estimate(const MetricRow& metric, MomentsKnown known, const Estimate& estimate,
                    ResultRow& row) {
   if (!std::isfinite(estimate.value)) {
-    row.status = estimate.std_error == 0 ? "degenerate" : "nonfinite";
+    row.status = row.queries > 0 && estimate.std_error == 0 ? "degenerate" : "nonfinite";
+    return;
+  }
+  if (known == MomentsKnown::kNone) {
+    row.status = "no_moment";
     return;
   }
   row.estimate = estimate.value;
@@ -38,7 +44,7 @@ void fill_estimate(const MetricRow& metric, const Entries& entries, const Estima
     return;
   }
   row.status = "ok";
-  if (!has_moments(entries, metric.moments)) return;  // there is no error to estimate
+  if (known == MomentsKnown::kNoError) return;
   row.std_error = estimate.std_error;
   if (!has_interval(metric, row.queries, *row.carrying)) {
     row.status = "rare";
@@ -104,14 +110,16 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
       row.metric = metric->name;
       const Moments& moments = tally.moments[group_of(experiment, s, *metric)];
       row.queries = moments.count;
+      row.left_out = moments.left_out;
       row.carrying = shares[m] * static_cast<double>(row.queries);
       const Estimate estimate =
-          metric_estimate(*metric, moments, own_powers(experiment, cell.draw, s));
+          metric_estimate(*metric, moments, power_scale(scaling.logit, cell.draw));
       if (metric->is_fraction && std::isfinite(estimate.value)) {
         fill_fraction(estimate.value, row);
       } else {
-        fill_estimate(*metric, cell.draw.entries, estimate, row);
+        fill_estimate(*metric, moments_known(*metric, cell.draw, scaling.logit), estimate, row);
       }
+      if (row.estimate && row.left_out > 0) row.status = "some_nonfinite";
       if (metric->kind == MetricKind::kPerQuery) {
         if (row.estimate) fill_distribution(moments, *counts, row);
         ++counts;

@@ -6,6 +6,7 @@
 
 #include "estimate/logit_statistics.h"
 #include "estimate/tally.h"
+#include "experiment/expected_logits.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
 #include "numerics/unit.h"
@@ -114,6 +115,11 @@ std::vector<double> weights_of(const Layers& layers, LayerUnit unit) {
   return weights;
 }
 
+struct DrawnEstimate {
+  Estimate estimate;
+  std::int64_t queries;  // that it is of
+};
+
 // The drawn layers, measured.
 struct DrawnLayers {
   Plan plan;
@@ -123,20 +129,20 @@ struct DrawnLayers {
   const Experiment& experiment() const { return plan.config.experiments.front(); }
 
   // Of metric number `m` under scaling number `s`.
-  Estimate estimate(std::size_t s, std::size_t m) const {
+  DrawnEstimate estimate(std::size_t s, std::size_t m) const {
     const MetricRow& metric = *experiment().metrics[m];
     const LayerUnit unit =
         metric.kind == MetricKind::kPerQuery ? LayerUnit::kQuery : LayerUnit::kLogit;
     const Moments all =
         pooled(moments, group_of(experiment(), s, metric), weights_of(layers, unit));
     // Normal entries have mean score 0: the powers of any number of keys have the same scale.
-    return metric_estimate(metric, all, own_powers(experiment(), plan.cells.front().draw, s));
+    const PowerScale scale = power_scale(experiment().scalings[s].logit, plan.cells.front().draw);
+    return {metric_estimate(metric, all, scale), all.count};
   }
-
-  std::int64_t queries() const { return std::ssize(layers) * experiment().queries; }
 };
 
-BaselineRow baseline_row(const ResultRow& given, const Estimate& drawn, std::int64_t queries) {
+BaselineRow baseline_row(const ResultRow& given, const DrawnEstimate& found) {
+  const auto& [drawn, queries] = found;
   constexpr double kClearOfZero = 4;  // standard errors
   BaselineRow row;
   row.key = given.key;
@@ -174,8 +180,7 @@ std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
   std::vector<BaselineRow> found;
   const std::size_t metrics = experiment.metrics.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    found.push_back(
-        baseline_row(rows[i], drawn.estimate(i / metrics, i % metrics), drawn.queries()));
+    found.push_back(baseline_row(rows[i], drawn.estimate(i / metrics, i % metrics)));
   }
   return found;
 }

@@ -19,6 +19,8 @@ struct Bend {
   std::optional<double> cap;
   VectorNorm norm;
 
+  bool has_ends() const { return cap || norm != VectorNorm::kNone; }
+
   friend bool operator==(const Bend&, const Bend&) = default;
 };
 
@@ -45,6 +47,15 @@ double of_metric(const MetricRow& metric, const PowerSkewness& skewness) {
 bool has_interval(const MetricRow& metric, std::int64_t queries, double carrying) {
   if (queries < kFewestJudged) return true;
   return carrying >= (metric.kind == MetricKind::kPerQuery ? kFewestForMean : kFewestForInterval);
+}
+
+MomentsKnown moments_known(const MetricRow& metric, const Draw& draw, const Formula& logit) {
+  if (has_moments(draw.entries, metric.moments)) return MomentsKnown::kAll;
+  const std::optional<Bend> bend = bend_of(draw, logit);
+  if (bend && bend->has_ends()) return MomentsKnown::kAll;
+  // The error rests on moments of twice the order.
+  const bool exists = !bend || has_moments(draw.entries, metric.moments / 2);
+  return exists ? MomentsKnown::kNoError : MomentsKnown::kNone;
 }
 
 double logit_carrying_share(const MetricRow& metric, const Draw& draw, const Formula& logit) {

@@ -25,6 +25,17 @@ inline constexpr double kFewestForMean = 2 * kFewestForInterval;
 /// interval.
 bool has_interval(const MetricRow& metric, std::int64_t queries, double carrying);
 
+/// What a metric rests on under a law and a logit.
+enum class MomentsKnown {
+  kAll,      ///< it and its standard error exist
+  kNoError,  ///< it may exist; its standard error does not, as far as theory knows
+  kNone,     ///< it does not exist
+};
+
+/// Under a soft-cap or after a norm all moments exist; of a formula of which theory knows nothing
+/// they are taken to be those of scores, and the metric to exist.
+MomentsKnown moments_known(const MetricRow& metric, const Draw& draw, const Formula& logit);
+
 /// The share of queries expected to carry a statistic of all logits: 1 / G^2 for the part that the
 /// keys of a query share, keys / G^2 for the part that they do not, whichever is less; at most 1. 0
 /// where the moments do not exist. 1 for the mean, under a soft-cap that cuts off the tails, and

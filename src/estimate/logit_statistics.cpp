@@ -16,13 +16,26 @@ struct PowerFunction {
   double unit = 1;               // of the gradient
 };
 
-PowerFunction mean_function(const Moments& powers, const LogitPowers& place) {
+// Where the powers of one scaling are in their group, and what they were taken of.
+struct Powers {
+  std::size_t first;
+  PowerScale scale;
+};
+
+PowerFunction mean_function(const Moments& powers, const Powers& place) {
   const auto& [centre, unit] = place.scale;
   return {centre + powers.mean[place.first] * unit, {1}, unit};
 }
 
+// Of a number and its square.
+PowerFunction root_mean_square_function(const Moments& powers, const Powers& place) {
+  const double root = std::sqrt(powers.mean[place.first + 1]);
+  if (root == 0) return {root, {}};
+  return {root, {0, 1 / (2 * root)}};
+}
+
 // A mean power squared overestimates the square of its expectation by the mean's own variance.
-PowerFunction sd_function(const Moments& powers, const LogitPowers& place) {
+PowerFunction sd_function(const Moments& powers, const Powers& place) {
   if (powers.count < 2) return {kNan, {}};
   const double mean = powers.mean[place.first];
   const double bias =
@@ -34,7 +47,7 @@ PowerFunction sd_function(const Moments& powers, const LogitPowers& place) {
   return {sd * unit, {-mean / sd, 1 / (2 * sd)}, unit};
 }
 
-PowerFunction kurtosis_function(const Moments& powers, const LogitPowers& place) {
+PowerFunction kurtosis_function(const Moments& powers, const Powers& place) {
   if (powers.count < 2) return {kNan, {}};
   const double a1 = powers.mean[place.first];
   const double a2 = powers.mean[place.first + 1];
@@ -52,8 +65,8 @@ PowerFunction kurtosis_function(const Moments& powers, const LogitPowers& place)
            per_m4 * 6 * a1 * a1 + per_m2, per_m4 * -4 * a1, per_m4}};
 }
 
-PowerFunction function_of(const MetricRow& metric, const Moments& powers,
-                          const LogitPowers& place) {
+PowerFunction function_of(const MetricRow& metric, const Moments& powers, const Powers& place) {
+  if (metric.kind == MetricKind::kPerQuery) return root_mean_square_function(powers, place);
   if (metric.kind == MetricKind::kLogitMean) return mean_function(powers, place);
   if (metric.kind == MetricKind::kLogitSd) return sd_function(powers, place);
   return kurtosis_function(powers, place);
@@ -70,7 +83,7 @@ double delta_error(const Moments& powers, const std::vector<double>& gradient) {
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     if (gradient[i] == 0) continue;
     for (std::size_t j = 0; j < gradient.size(); ++j) {
-      // The other powers may be a baseline's that overflowed, and 0 times NaN is NaN.
+      // The other powers may have overflowed, and 0 times NaN is NaN.
       if (gradient[j] == 0) continue;
       const double term = gradient[i] * gradient[j] * powers.covariance(i, j);
       variance += term;
@@ -96,6 +109,14 @@ double second_order(const MetricRow& metric, double value, const Moments& powers
   return std::abs(value) / (2 * static_cast<double>(powers.count));
 }
 
+bool is_mean(const MetricRow& metric) {
+  return metric.kind == MetricKind::kPerQuery && !metric.is_root_mean_square;
+}
+
+Estimate mean_estimate(const Moments& moments) {
+  return {moments.mean[0], moments.count < 2 ? kNan : moments.error_of_mean(0)};
+}
+
 // The larger of the two; NaN stays NaN.
 double at_least(double least, double error) {
   return error < least ? least : error;
@@ -103,32 +124,29 @@ double at_least(double least, double error) {
 
 }  // namespace
 
-Estimate mean_estimate(const Moments& moments, std::size_t column) {
-  return {moments.mean[column], moments.count < 2 ? kNan : moments.error_of_mean(column)};
-}
-
-Estimate metric_estimate(const MetricRow& metric, const Moments& moments,
-                         const LogitPowers& place) {
-  if (metric.kind == MetricKind::kPerQuery) return mean_estimate(moments, 0);
-  const PowerFunction function = function_of(metric, moments, place);
+Estimate metric_estimate(const MetricRow& metric, const Moments& moments, const PowerScale& scale) {
+  if (is_mean(metric)) return mean_estimate(moments);
+  const PowerFunction function = function_of(metric, moments, {0, scale});
   const double least = second_order(metric, function.value, moments);
   if (function.gradient.empty()) return {function.value, at_least(least, 0)};
-  std::vector<double> gradient(moments.dimension());
-  add_gradient(function, place.first, 1, gradient);
-  return {function.value, at_least(least, delta_error(moments, gradient) * function.unit)};
+  const double error = delta_error(moments, function.gradient);
+  return {function.value, at_least(least, error * function.unit)};
 }
 
-Estimate logit_contrast(const MetricRow& metric, const Moments& powers, const LogitPowers& scaling,
-                        const LogitPowers& baseline) {
-  const PowerFunction own = function_of(metric, powers, scaling);
-  const PowerFunction base = function_of(metric, powers, baseline);
-  std::vector<double> gradient(powers.dimension());
+Estimate metric_contrast(const MetricRow& metric, const Moments& moments, const PowerScale& scaling,
+                         const PowerScale& baseline) {
+  if (is_mean(metric)) return mean_estimate(moments);
+  const Powers of_scaling{moments.dimension() / 2, scaling};
+  const Powers of_baseline{0, baseline};
+  const PowerFunction own = function_of(metric, moments, of_scaling);
+  const PowerFunction base = function_of(metric, moments, of_baseline);
+  std::vector<double> gradient(moments.dimension());
   const double unit = std::max(own.unit, base.unit);
-  add_gradient(own, scaling.first, own.unit / unit, gradient);
-  add_gradient(base, baseline.first, -base.unit / unit, gradient);
+  add_gradient(own, of_scaling.first, own.unit / unit, gradient);
+  add_gradient(base, of_baseline.first, -base.unit / unit, gradient);
   const double value = own.value - base.value;
-  const double error = delta_error(powers, gradient) * unit;
-  return {value, at_least(second_order(metric, value, powers), error)};
+  const double error = delta_error(moments, gradient) * unit;
+  return {value, at_least(second_order(metric, value, moments), error)};
 }
 
 }  // namespace attnscale

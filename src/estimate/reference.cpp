@@ -203,7 +203,8 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
       values[i] =
           metric.exact_fraction(request_of(draw, *logit, weights), experiment.saturated_above);
     } else if (metric.exact_mean && means) {
-      values[i] = (*means)[*metric.exact_mean];
+      const double mean = (*means)[*metric.exact_mean] * metric.exact_unit;
+      values[i] = metric.is_root_mean_square ? std::sqrt(mean) : mean;
     }
     // Infinite moments, and what double cannot hold: equal logits have no kurtosis.
     if (values[i] && !std::isfinite(*values[i])) values[i].reset();

@@ -31,7 +31,8 @@ double error_of(const MetricRow& metric, const ResultRow& row) {
 double allowance(const MetricRow& metric, double reference) {
   constexpr double kMoments = 1e-8;  // closed formulas, but under a soft-cap integrals
   if (metric.kind != MetricKind::kPerQuery) return kMoments * std::abs(reference);
-  return kExactError * std::max(1.0, std::abs(reference));
+  const double error = kExactError * std::max(metric.exact_unit, std::abs(reference));
+  return metric.is_root_mean_square ? error / (2 * reference) : error;
 }
 
 double queries_behind(double queries, double mean, double sd) {
@@ -133,7 +134,7 @@ ReferenceCheck check_estimates(const Plan& plan, const std::vector<ResultRow>& r
   ReferenceCheck check;
   for (const ResultRow& row : rows) {
     const MetricRow* metric = find_metric(row.metric);
-    if (metric == nullptr || !row.reference || !row.estimate) continue;
+    if (metric == nullptr || !row.reference || !row.estimate || row.left_out > 0) continue;
     ++check.lines;
     const auto kurtosis = kurtoses.find(without_scaling(row.key));
     const double supporting = supporting_queries(row, kurtosis == kurtoses.end()
@@ -174,13 +175,14 @@ std::string describe_line(const ResultRow& row) {
 }
 
 std::string check_queries(const Experiment& experiment, const Cell& cell, const ResultRow& row) {
+  const std::int64_t queries = row.queries + row.left_out;
   const std::string fault =
-      fmt::format("has {} queries; the config asks for {}", row.queries, cell.queries);
-  if (!experiment.stop) return row.queries == cell.queries ? "" : fault;
-  if (!can_end_with(cell, *experiment.stop, row.queries)) {
+      fmt::format("has {} queries; the config asks for {}", queries, cell.queries);
+  if (!experiment.stop) return queries == cell.queries ? "" : fault;
+  if (!can_end_with(cell, *experiment.stop, queries)) {
     return fault + ", or for those of a look at its target";
   }
-  const bool missed = row.status == "max_queries" && row.queries != cell.queries;
+  const bool missed = row.status == "max_queries" && queries != cell.queries;
   return missed ? fault + " where the target is not met" : "";
 }
 

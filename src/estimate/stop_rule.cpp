@@ -1,12 +1,15 @@
 #include "estimate/stop_rule.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 
 #include "estimate/interval.h"
+#include "estimate/interval_rule.h"
 #include "estimate/logit_statistics.h"
+#include "experiment/expected_logits.h"
 
 namespace attnscale {
 namespace {
@@ -27,15 +30,16 @@ double half_width(const PrecisionTarget& target, const Estimate& estimate, std::
 bool is_met(const Experiment& experiment, const Cell& cell, const CellMoments& moments,
             std::size_t scaling) {
   const PrecisionTarget& target = *experiment.stop;
-  const Estimate estimate =
-      metric_estimate(*target.metric, moments[group_of(experiment, scaling, *target.metric)],
-                      own_powers(experiment, cell.draw, scaling));
+  const Formula& logit = experiment.scalings[scaling].logit;
+  const Moments& group = moments[group_of(experiment, scaling, *target.metric)];
+  const Estimate estimate = metric_estimate(*target.metric, group, power_scale(logit, cell.draw));
   if (!std::isfinite(estimate.value)) return false;
+  if (moments_known(*target.metric, cell.draw, logit) != MomentsKnown::kAll) return false;
   // A fraction of 0 or 1 has an interval too.
   if (!target.metric->is_fraction && !(estimate.std_error > 0)) return false;
   const double allowed = target.absolute_error ? *target.absolute_error
                                                : *target.relative_error * std::abs(estimate.value);
-  return half_width(target, estimate, moments[0].count) <= allowed;
+  return half_width(target, estimate, group.count) <= allowed;
 }
 
 }  // namespace
@@ -68,7 +72,8 @@ void mark_target(const Experiment& experiment, const Cell& cell, const CellMomen
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool counts = rows[i].metric == experiment.stop->metric->name &&
                         is_about(*experiment.stop, rows[i].key.scaling);
-    if (!counts || (rows[i].status != "ok" && rows[i].status != "rare")) continue;
+    constexpr std::array kJudged{"ok", "rare", "some_nonfinite"};
+    if (!counts || std::ranges::find(kJudged, rows[i].status) == kJudged.end()) continue;
     rows[i].status = is_met(experiment, cell, moments, i / metrics) ? "converged" : "max_queries";
   }
 }

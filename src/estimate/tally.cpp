@@ -2,70 +2,100 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <span>
 #include <utility>
-
-#include "experiment/expected_logits.h"
 
 namespace attnscale {
 namespace {
 
+// The columns of a block that one number is estimated from, under one scaling.
+using Columns = std::vector<std::span<const double>>;
+
 Moments logit_moments(const BlockValues& values, std::size_t scaling) {
-  std::vector<std::span<const double>> columns;
-  if (scaling > 0) columns.assign(values.logit_powers[0].begin(), values.logit_powers[0].end());
-  columns.insert(columns.end(), values.logit_powers[scaling].begin(),
-                 values.logit_powers[scaling].end());
-  return moments_of(columns);
+  const auto& powers = values.logit_powers[scaling];
+  return moments_of_finite({powers.begin(), powers.end()}, powers.size());
+}
+
+Moments logit_contrast_moments(const BlockValues& values, std::size_t scaling) {
+  Columns columns;
+  for (const std::size_t one : {std::size_t{0}, scaling}) {
+    const auto& powers = values.logit_powers[one];
+    columns.insert(columns.end(), powers.begin(), powers.end());
+  }
+  return moments_of_finite(std::move(columns), values.logit_powers[0].size());
+}
+
+std::vector<double> squares_of(std::span<const double> numbers) {
+  std::vector<double> squares;
+  for (const double number : numbers) squares.push_back(number * number);
+  return squares;
 }
 
 Moments metric_moments(const BlockValues& values, std::size_t scaling, std::size_t metric) {
   const std::vector<double>& own = values.metrics[scaling][metric];
-  std::vector<std::span<const double>> columns{own};
-  std::vector<double> difference;
-  if (scaling > 0) {
-    const std::vector<double>& baseline = values.metrics[0][metric];
-    std::transform(own.begin(), own.end(), baseline.begin(), std::back_inserter(difference),
-                   std::minus<>());
-    columns.emplace_back(difference);
-  }
-  return moments_of(columns);
+  if (!values.is_root_mean_square(metric)) return moments_of_finite({own}, 1);
+  const std::vector<double> squares = squares_of(own);
+  return moments_of_finite({own, squares}, 1);
 }
 
-// Smallest and largest number of a column; empty if a number is not finite.
-std::optional<std::pair<double, double>> extremes_of(std::span<const double> values) {
+Moments metric_contrast_moments(const BlockValues& values, std::size_t scaling,
+                                std::size_t metric) {
+  const std::vector<double>& own = values.metrics[scaling][metric];
+  const std::vector<double>& baseline = values.metrics[0][metric];
+  if (values.is_root_mean_square(metric)) {
+    const std::vector<double> squares = squares_of(own);
+    const std::vector<double> baseline_squares = squares_of(baseline);
+    return moments_of_finite({baseline, baseline_squares, own, squares}, 1);
+  }
+  std::vector<double> difference;
+  std::transform(own.begin(), own.end(), baseline.begin(), std::back_inserter(difference),
+                 std::minus<>());
+  return moments_of_finite({difference}, 1);
+}
+
+// Smallest and largest of numbers that are finite.
+std::pair<double, double> extremes_of(std::span<const double> values) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors
   std::array<double, kParts> low;
   std::array<double, kParts> high;
-  std::array<double, kParts> zero{};  // not zero once a number was not finite
   low.fill(kInfinity);
   high.fill(-kInfinity);
   const auto take = [&](std::size_t part, double value) {
     low[part] = value < low[part] ? value : low[part];
     high[part] = value > high[part] ? value : high[part];
-    zero[part] += value - value;
   };
   std::size_t i = 0;
   for (; i + kParts <= values.size(); i += kParts) {
     for (std::size_t part = 0; part < kParts; ++part) take(part, values[i + part]);
   }
   for (; i < values.size(); ++i) take(0, values[i]);
-  if (std::ranges::any_of(zero, [](double part) { return part != 0; })) return std::nullopt;
-  return std::pair{std::ranges::min(low), std::ranges::max(high)};
+  return {std::ranges::min(low), std::ranges::max(high)};
 }
 
-// A column with a number that is not finite is left out: the moments carry that, and the line is
-// `nonfinite`.
+// The numbers of a column where `values` has a finite one.
+std::vector<double> kept(std::span<const double> column, std::span<const double> values) {
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    if (std::isfinite(values[i])) numbers.push_back(column[i]);
+  }
+  return numbers;
+}
+
+// Adds the finite numbers of a column.
 void add_column(std::span<const double> values, std::span<const double> complements,
                 MetricCounts& counts) {
-  const auto extremes = extremes_of(values);
-  if (!extremes) return;
+  if (std::ranges::any_of(values, [](double value) { return !std::isfinite(value); })) {
+    add_column(kept(values, values), kept(complements, values), counts);
+    return;
+  }
+  const auto [low, high] = extremes_of(values);
   // Which zero comes first depends on the order: added to 0, both are 0.
-  counts.min = std::min(counts.min, extremes->first + 0.0);
-  counts.max = std::max(counts.max, extremes->second + 0.0);
+  counts.min = std::min(counts.min, low + 0.0);
+  counts.max = std::max(counts.max, high + 0.0);
   if (complements.empty()) {
     counts.sketch.add(values);
   } else {
@@ -116,10 +146,17 @@ void CellCounts::merge(const CellCounts& other) {
 
 CellMoments moments_of(const BlockValues& values) {
   CellMoments moments;
-  for (std::size_t s = 0; s < values.metrics.size(); ++s) {
+  const std::size_t scalings = values.metrics.size();
+  for (std::size_t s = 0; s < scalings; ++s) {
     if (!values.logit_powers[s].empty()) moments.push_back(logit_moments(values, s));
     for (std::size_t m = 0; m < values.metrics[s].size(); ++m) {
       moments.push_back(metric_moments(values, s, m));
+    }
+  }
+  for (std::size_t s = 1; s < scalings; ++s) {
+    if (!values.logit_powers[s].empty()) moments.push_back(logit_contrast_moments(values, s));
+    for (std::size_t m = 0; m < values.metrics[s].size(); ++m) {
+      moments.push_back(metric_contrast_moments(values, s, m));
     }
   }
   return moments;
@@ -134,9 +171,9 @@ std::size_t group_of(const Experiment& experiment, std::size_t scaling, const Me
   return first + logit_groups + static_cast<std::size_t>(place);
 }
 
-LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling) {
-  const auto first = static_cast<std::size_t>(scaling > 0 ? logit_powers(experiment) : 0);
-  return {first, power_scale(experiment.scalings[scaling].logit, draw)};
+std::size_t contrast_group_of(const Experiment& experiment, std::size_t scaling,
+                              const MetricRow& metric) {
+  return group_of(experiment, experiment.scalings.size() + scaling - 1, metric);
 }
 
 }  // namespace attnscale

@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "estimate/logit_statistics.h"
 #include "experiment/measure_block.h"
 #include "numerics/moments.h"
 #include "numerics/quantile_sketch.h"
@@ -14,9 +13,10 @@
 namespace attnscale {
 
 /// Order-sensitive part of a tally: for each scaling, first the powers of its logits (if the
-/// experiment measures logits), then each per-query metric. From the second scaling on a group also
-/// holds what its contrast with the first scaling needs: the first scaling's powers before its own;
-/// the difference of the metric after the metric.
+/// experiment measures logits), then each per-query metric, with its square after it if its
+/// estimate is a root mean square. Then, for each scaling but the first, what its contrasts with
+/// the first need: the powers or squares of both, the first scaling's before its own; or else the
+/// difference of the metric. A query with a number that is not finite is left out of the group.
 using CellMoments = std::vector<Moments>;
 
 /// Merges two disjoint sets of queries of one cell; `later` follows `earlier`.
@@ -37,7 +37,7 @@ struct CellCounts {
   std::vector<MetricCounts> metrics;                  ///< scaling by scaling, per-query metrics
   std::vector<std::vector<std::int64_t>> histograms;  ///< scaling by scaling, quantities
 
-  /// Adds the queries of one block.
+  /// Adds the finite numbers of one block.
   void add(const BlockValues& values);
   void merge(const CellCounts& other);
   friend bool operator==(const CellCounts&, const CellCounts&) = default;
@@ -54,7 +54,8 @@ CellMoments moments_of(const BlockValues& values);
 /// The group in CellMoments that a metric of the experiment is estimated from under one scaling.
 std::size_t group_of(const Experiment& experiment, std::size_t scaling, const MetricRow& metric);
 
-/// Where a scaling's own powers are in its group, and what they were taken of.
-LogitPowers own_powers(const Experiment& experiment, const Draw& draw, std::size_t scaling);
+/// The group of its contrast with the first scaling; scaling >= 1.
+std::size_t contrast_group_of(const Experiment& experiment, std::size_t scaling,
+                              const MetricRow& metric);
 
 }  // namespace attnscale

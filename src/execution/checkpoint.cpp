@@ -11,7 +11,7 @@ namespace attnscale {
 namespace {
 
 constexpr std::string_view kFirstWord = "attnscale-checkpoint";
-constexpr std::int64_t kFormat = 2;
+constexpr std::int64_t kFormat = 3;
 constexpr std::string_view kLastWord = "sha256";
 
 // The text without its last line, which must be the hash of the rest.

@@ -19,8 +19,8 @@ struct LedgerShape {
 LedgerShape shape_of(const Experiment& experiment);
 
 /// Whether a ledger of the experiment's shape can be that of blocks of the cell: no block beyond
-/// the last; moments of exactly the blocks that are done, of all their queries; no more counts than
-/// queries; extremes where the counts are; where every query was counted, means between the
+/// the last; moments of exactly the blocks that are done, of all their queries or with those left
+/// out; as many counts as queries in the moments; extremes where the counts are; means between the
 /// extremes, sums of squares that such numbers can have, and a finite mean of the logits.
 bool is_possible(const CellLedger& ledger, const Experiment& experiment, const Cell& cell);
 

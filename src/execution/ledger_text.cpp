@@ -27,6 +27,7 @@ void append_double(double number, std::string& text) {
 void append_moments(const Moments& moments, std::string& text) {
   append_integer(moments.dimension(), text);
   append_integer(moments.count, text);
+  append_integer(moments.left_out, text);
   for (const double mean : moments.mean) append_double(mean, text);
   for (const double unit : moments.unit) append_double(unit, text);
   for (const double sum : moments.central) append_double(sum, text);
@@ -73,8 +74,8 @@ FoldNode take_node(TextReader& reader) {
 Moments take_moments(std::size_t dimension, TextReader& reader) {
   Moments moments;
   if (take_size(reader) != dimension) throw TextError(kOtherCell);
-  moments.count = reader.take_integer();
-  if (moments.count <= 0) throw TextError("moments of no queries");
+  moments.count = take_count(reader);
+  moments.left_out = take_count(reader);
   for (std::size_t i = 0; i < dimension; ++i) moments.mean.push_back(reader.take_double());
   for (std::size_t i = 0; i < dimension; ++i) moments.unit.push_back(reader.take_double());
   for (std::size_t i = 0; i < dimension * (dimension + 1) / 2; ++i) {

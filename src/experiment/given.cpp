@@ -30,9 +30,12 @@ double order_statistic(const Numbers& sorted, double q) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-void fill_per_query(Numbers values, ResultRow& row) {
+void fill_per_query(const MetricRow& metric, Numbers values, ResultRow& row) {
   const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  const double mean =
+      metric.is_root_mean_square
+          ? std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / n)
+          : std::accumulate(values.begin(), values.end(), 0.0) / n;
   if (!std::isfinite(mean)) {  // the sum of finite numbers may overflow too
     row.status = "nonfinite";
     return;
@@ -95,16 +98,20 @@ class GivenMeasurer {
       top_scores_->add_keys(scores, logits);
     }
     weights_.weigh(logits_, scaling_.weights, 0);
-    if (std::ranges::any_of(peaks_, [](double peak) { return std::isinf(peak); })) {
-      hides_overflow_ = true;
-      weights_.mark_overflow();
-    }
+    const auto is_finite = [](double number) { return std::isfinite(number); };
+    const bool are_finite =
+        std::ranges::all_of(peaks_, is_finite) && std::ranges::all_of(logits_, is_finite);
+    if (!are_finite) weights_.mark_overflow();
     if (metrics_.empty()) return;
-    logit_sums_.add(logits_);
+    if (are_finite) {
+      logit_sums_.add(logits_);
+      ++finite_queries_;
+    }
     const QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
-      values_[m].push_back(measure_weights(*metrics_[m], weights_, context));
+      const double value = measure_weights(*metrics_[m], weights_, context);
+      if (std::isfinite(value)) values_[m].push_back(value);
     }
   }
 
@@ -114,19 +121,18 @@ class GivenMeasurer {
   ResultRow row(std::size_t m) {
     ResultRow row;
     row.metric = metrics_[m]->name;
-    row.queries = queries_;
-    row.status = "ok";
-    if (metrics_[m]->kind == MetricKind::kPerQuery) {
-      fill_per_query(std::move(values_[m]), row);
-      return row;
-    }
-    const double value = statistic(*metrics_[m], logit_sums_);
-    if (!hides_overflow_ && std::isfinite(value)) {
+    const bool is_per_query = metrics_[m]->kind == MetricKind::kPerQuery;
+    row.queries = is_per_query ? std::ssize(values_[m]) : finite_queries_;
+    row.left_out = queries_ - row.queries;
+    row.status = row.left_out > 0 ? "some_nonfinite" : "ok";
+    if (row.queries == 0) {
+      row.status = "nonfinite";
+    } else if (is_per_query) {
+      fill_per_query(*metrics_[m], std::move(values_[m]), row);
+    } else if (const double value = statistic(*metrics_[m], logit_sums_); std::isfinite(value)) {
       row.estimate = value;
     } else {
-      // A logit that is not finite makes no sum finite.
-      const bool overflowed = hides_overflow_ || !std::isfinite(logit_sums_.fourth);
-      row.status = overflowed ? "nonfinite" : "degenerate";
+      row.status = std::isfinite(logit_sums_.fourth) ? "degenerate" : "nonfinite";
     }
     return row;
   }
@@ -172,7 +178,7 @@ class GivenMeasurer {
   std::optional<TopScores> top_scores_;
   double saturated_above_;
   std::int64_t queries_ = 0;
-  bool hides_overflow_ = false;  // of a query so far
+  std::int64_t finite_queries_ = 0;  // whose logits are
   Numbers peaks_;
   CentralSums logit_sums_;
   std::vector<Numbers> values_;  // of each metric per query

@@ -18,6 +18,9 @@ BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std
   }
   values_.metrics.assign(scalings_.size(), std::vector<std::vector<double>>(metrics_.size()));
   values_.complements = values_.metrics;
+  for (const MetricRow* row : metrics_) {
+    values_.root_mean_squares.push_back(row->is_root_mean_square);
+  }
   const auto powers = static_cast<std::size_t>(logit_powers(experiment));
   values_.logit_powers.assign(scalings_.size(), std::vector<std::vector<double>>(powers));
 }

@@ -21,10 +21,16 @@ struct BlockValues {
   std::vector<std::vector<std::vector<double>>> metrics;
   /// complements[scaling][metric]: 1 - value; empty for metrics that have none.
   std::vector<std::vector<std::vector<double>>> complements;
+  /// The metrics whose estimate is a root mean square; by their places.
+  std::vector<bool> root_mean_squares;
   /// logit_powers[scaling][k]: mean over keys of power k + 1 of what power_scale makes of a logit.
   std::vector<std::vector<std::vector<double>>> logit_powers;
   /// histograms[scaling * quantities + quantity]: counts as HistogramBins makes them.
   std::vector<std::vector<std::int64_t>> histograms;
+
+  bool is_root_mean_square(std::size_t metric) const {
+    return metric < root_mean_squares.size() && root_mean_squares[metric];
+  }
 };
 
 /// Asked between tiles; true abandons the block.

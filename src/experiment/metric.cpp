@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -52,6 +53,10 @@ double weight_margin_of(const Weights& w) {
   return -top_of(w) * share * plain::expm1(-margin_of(w));
 }
 
+double log_of_sum(const Weights& w) {
+  return w.log_sum();
+}
+
 double lost_keys_of(const Weights& w) {
   const auto lost = std::ranges::count(w.weights(), 0.0);
   return static_cast<double>(lost) / static_cast<double>(w.weights().size());
@@ -86,6 +91,10 @@ double max_logit(const Query& q) {
   return q.max_abs;
 }
 
+double log_of_sum(const Query& q) {
+  return q.top + plain::log1p(q.rest);
+}
+
 double weight_margin(const Query& q) {
   return -top_weight(q) * plain::expm1(q.next - q.top);
 }
@@ -110,6 +119,10 @@ double aligned_weight(const Query& all, const Query& aligned) {
 
 double perplexity(const auto& query) {
   return plain::exp(sum_entropy(query));
+}
+
+double entropy_bits(const auto& query) {
+  return sum_entropy(query) * std::numbers::log2e;
 }
 
 double score_slope(const auto& query, const Context& c) {
@@ -173,6 +186,11 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .of_weights = kByWeights<sum_entropy>, .measure = kBySums<sum_entropy>,
      .level = SoftmaxLevel::kEntropy, .needs_two_keys = true, .axis = HistogramAxis::kEntropy,
      .exact_mean = ExactMean::kEntropy},
+    {.name = "entropy_bits", .unit = "bit", .title = "entropy of the weights in bits",
+     .help = "-sum p log2 p of the weights as they are, with 0 log2 0 = 0",
+     .of_weights = kByWeights<entropy_bits>, .measure = kBySums<entropy_bits>,
+     .level = SoftmaxLevel::kEntropy, .needs_two_keys = true, .axis = HistogramAxis::kBits,
+     .exact_mean = ExactMean::kEntropy, .exact_unit = std::numbers::log2e},
     {.name = "sum_p2", .unit = "1", .title = "sum of squared weights",
      .help = "sum p^2; 1/sum_p2 is the effective number of keys",
      .of_weights = kByWeights<sum_squares>,
@@ -192,6 +210,10 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .help = "largest absolute logit",
      .of_weights = kByWeights<max_logit_of>, .measure = kBySums<max_logit>,
      .axis = HistogramAxis::kLogit, .moments = 2},
+    {.name = "logsumexp", .unit = "logit", .title = "log of the sum of exponentials",
+     .help = "ln sum e^logit over the keys, as kernels return it",
+     .of_weights = kByWeights<log_of_sum>, .measure = kBySums<log_of_sum>,
+     .axis = HistogramAxis::kLogSum, .moments = 2},
     {.name = "jacobian_norm", .unit = "1", .title = "norm of the softmax Jacobian",
      .help = "Frobenius norm of d weight / d logit, of a softmax diag(p) - p p^T",
      .of_weights = kByWeights<jacobian_norm>, .measure = kBySums<jacobian_norm>,
@@ -210,9 +232,10 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .of_weights = kByWeights<perplexity>, .measure = kBySums<perplexity>,
      .level = SoftmaxLevel::kEntropy, .needs_two_keys = true, .axis = HistogramAxis::kKeys},
     {.name = "output_sd", .unit = "1", .title = "spread of an output component",
-     .help = "sqrt(sum p^2): sd of an output component over values of unit variance",
+     .help = "sqrt(mean of sum p^2) over queries: sd of an output over values of unit variance",
      .of_weights = kByWeights<root_of_squares>, .measure = kBySums<root_of_squares>,
-     .level = SoftmaxLevel::kPowers, .needs_two_keys = true, .axis = HistogramAxis::kRootOfSum},
+     .level = SoftmaxLevel::kPowers, .is_root_mean_square = true, .needs_two_keys = true,
+     .axis = HistogramAxis::kRootOfSum, .exact_mean = ExactMean::kSumP2},
     {.name = "weight_margin", .unit = "1", .title = "margin of the top weight",
      .help = "top weight minus the next",
      .of_weights = kByWeights<weight_margin_of>, .measure = kBySums<weight_margin>,

@@ -24,7 +24,9 @@ enum class HistogramAxis {
   kSum,        ///< 0 to the most that weights add up to: 1, or the number of keys for a sigmoid
   kRootOfSum,  ///< 0 to its square root
   kEntropy,    ///< 0 to the most that weights have: ln keys, or keys / e for a sigmoid
+  kBits,       ///< the same in bits
   kLogit,      ///< 0 to five expected standard deviations of the logits
+  kLogSum,     ///< five of them to either side of ln keys
   kLog10,      ///< log10 of the value, -20 to 0
   kKeys,       ///< 0 to the number of keys
 };
@@ -100,7 +102,7 @@ class QueryFormula {
 /// give the same number faster.
 struct MetricRow {
   std::string_view name;
-  std::string_view unit;   ///< "1", "nat" or "logit"
+  std::string_view unit;   ///< "1", "nat", "bit" or "logit"
   std::string_view title;  ///< heading of a table, in the lesson's words
   std::string_view help;   ///< one line, with the formula
   MetricKind kind = MetricKind::kPerQuery;
@@ -114,6 +116,8 @@ struct MetricRow {
   double (*measure_aligned)(const SoftmaxQuery& all, const SoftmaxQuery& aligned) = nullptr;
   SoftmaxLevel level = SoftmaxLevel::kWeights;  ///< what the formulas over sums look at
   MetricNeeds needs = MetricNeeds::kNothing;
+  /// Its estimate is the root of the mean of its squares over queries instead of their mean.
+  bool is_root_mean_square = false;
   bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
   bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
   /// Has a number also for queries whose logits or weights are not finite, for which others are
@@ -122,8 +126,9 @@ struct MetricRow {
   /// A few unsaturated queries carry the mean, and it hides what the lesson is about.
   bool shown_by_median = false;
   HistogramAxis axis = HistogramAxis::kUnit;
-  /// The exact mean over queries, if theory knows it.
+  /// The exact mean over queries, if theory knows it; of a root mean square that of the squares.
   std::optional<ExactMean> exact_mean = std::nullopt;
+  double exact_unit = 1;  ///< of the exact mean, in the metric's own unit
   /// The exact fraction of queries above a threshold, if theory knows it; nullptr for others.
   std::optional<double> (*exact_fraction)(const ExactRequest& request, double threshold) = nullptr;
   /// The order of the moments of scores that its standard error rests on; 0 if it is bounded.

@@ -35,11 +35,12 @@ std::string name_with_value(std::string name, const std::optional<double>& value
 struct ResultRow {
   ResultKey key;
   std::string metric;
-  std::int64_t queries = 0;
+  std::int64_t queries = 0;   ///< that the estimate is of
+  std::int64_t left_out = 0;  ///< that it is not of, as they are not finite
   std::optional<double> estimate, std_error, ci_low, ci_high;
   std::optional<double> sd, min, q05, median, q95, max;  ///< of the metric over queries
   std::optional<double> reference, z;
-  std::string status;  ///< ok, rare, degenerate, nonfinite, ...
+  std::string status;  ///< ok, rare, degenerate, some_nonfinite, ...
   /// Queries expected to carry the estimate, by theory; in no file.
   std::optional<double> carrying;
   /// Standard error of the median; in no file.
@@ -67,6 +68,7 @@ struct ContrastRow {
   std::string metric;
   std::string baseline;  ///< the experiment's first scaling
   std::int64_t queries = 0;
+  std::int64_t left_out = 0;  ///< not finite under one of both
   std::optional<double> estimate, std_error, ci_low, ci_high;
 };
 

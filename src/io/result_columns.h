@@ -73,6 +73,7 @@ void visit_columns(Is<ResultRow> auto& row, auto&& column) {
   visit_columns(row.key, column);
   column("metric", row.metric);
   column("queries", row.queries);
+  column("left_out", row.left_out);
   column("estimate", row.estimate);
   column("std_error", row.std_error);
   column("ci_low", row.ci_low);
@@ -110,6 +111,7 @@ void visit_columns(Is<ContrastRow> auto& row, auto&& column) {
   visit_scaling(row.key, column);
   column("baseline", row.baseline);
   column("queries", row.queries);
+  column("left_out", row.left_out);
   column("estimate", row.estimate);
   column("std_error", row.std_error);
   column("ci_low", row.ci_low);

@@ -222,6 +222,8 @@ template Table table_of(std::span<const BaselineRow>);
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};
   wide.columns.emplace_back("queries", Empty::kNever, ColumnType::kInteger);
+  const std::size_t left_out = wide.columns.size();
+  wide.columns.emplace_back("left_out", Empty::kNever, ColumnType::kInteger);
   std::map<std::string, bool> has_median;
   for (const ResultRow& row : rows) has_median[row.metric] |= row.median.has_value();
   std::map<std::string, std::size_t> first_of;  // of the columns of each metric
@@ -239,9 +241,13 @@ Table wide_table(std::span<const ResultRow> rows) {
     if (index == wide.rows.size()) {
       std::vector<Value>& line = wide.rows.emplace_back();
       visit_columns(row.key, LineWriter{line});
-      line.emplace_back(row.queries);
       line.resize(wide.columns.size());
+      line[left_out] = std::int64_t{0};
     }
+    // Those left out of one metric may be counted by another.
+    Value& most = wide.rows[index][left_out];
+    most = std::max(std::get<std::int64_t>(most), row.left_out);
+    wide.rows[index][left_out - 1] = row.queries + row.left_out - std::get<std::int64_t>(most);
     Value* const first = &wide.rows[index][first_of[row.metric]];
     first[0] = value_of(row.estimate);
     first[1] = value_of(row.std_error);

@@ -108,9 +108,34 @@ Moments moments_of(std::span<const std::span<const double>> columns) {
   return moments;
 }
 
+Moments moments_of_finite(std::vector<std::span<const double>> columns, std::size_t step) {
+  const std::size_t n = columns.front().size();
+  std::vector<char> keeps(n, 1);
+  for (std::size_t i = 0; i < columns.size(); i += step) {
+    for (std::size_t k = 0; k < n; ++k) {
+      if (!std::isfinite(columns[i][k])) keeps[k] = 0;
+    }
+  }
+  const auto left_out = std::ranges::count(keeps, 0);
+  if (left_out == 0) return moments_of(columns);
+  std::vector<std::vector<double>> kept(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (std::size_t k = 0; k < n; ++k) {
+      if (keeps[k] != 0) kept[i].push_back(columns[i][k]);
+    }
+    columns[i] = kept[i];
+  }
+  Moments moments = moments_of(columns);
+  moments.left_out = left_out;
+  return moments;
+}
+
 Moments merge(const Moments& earlier, const Moments& later) {
-  if (earlier.count == 0) return later;
-  if (later.count == 0) return earlier;
+  if (earlier.count == 0 || later.count == 0) {
+    Moments merged = earlier.count == 0 ? later : earlier;
+    merged.left_out = earlier.left_out + later.left_out;
+    return merged;
+  }
   const std::size_t dimension = earlier.dimension();
   const auto n_earlier = static_cast<double>(earlier.count);
   const auto n_later = static_cast<double>(later.count);
@@ -118,6 +143,7 @@ Moments merge(const Moments& earlier, const Moments& later) {
 
   Moments merged;
   merged.count = earlier.count + later.count;
+  merged.left_out = earlier.left_out + later.left_out;
   std::vector<double> shift;
   for (std::size_t i = 0; i < dimension; ++i) {
     shift.push_back(later.mean[i] - earlier.mean[i]);

@@ -18,6 +18,7 @@ struct Moments {
   std::vector<double> mean;
   std::vector<double> unit;  ///< powers of two
   std::vector<double> central;
+  std::int64_t left_out = 0;  ///< times that are not in `count`, as a variable was not finite
 
   std::size_t dimension() const { return mean.size(); }
 
@@ -44,6 +45,10 @@ struct Moments {
 /// Moments of `columns.size()` variables given as columns of equal length n >= 1, by two passes
 /// with a summation order that depends on n alone.
 Moments moments_of(std::span<const std::span<const double>> columns);
+
+/// The same, but every time that one of the columns 0, `step`, 2 `step` ... is not finite is left
+/// out. The means of no times are NaN.
+Moments moments_of_finite(std::vector<std::span<const double>> columns, std::size_t step);
 
 /// Moments of the union of two disjoint sets of observations; `later` follows `earlier`.
 Moments merge(const Moments& earlier, const Moments& later);

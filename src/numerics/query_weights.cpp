@@ -84,12 +84,12 @@ void QueryWeights::fill_softmax_step_by_step() {
   const Precision precision = rule_.precision;
   const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
   const double sink_logit = round_to(precision, rule_.normaliser.bias);
-  double shift = 0;
+  shift_ = 0;
   if (rule_.max_shift == MaxShift::kSubtracted) {
-    shift = has_sink ? std::max(logits_[top_], sink_logit) : logits_[top_];
+    shift_ = has_sink ? std::max(logits_[top_], sink_logit) : logits_[top_];
   }
   const auto exponential_of = [&](double logit) {
-    return round_to(precision, exponential(round_to(precision, logit - shift)));
+    return round_to(precision, exponential(round_to(precision, logit - shift_)));
   };
 
   double total = 0;
@@ -98,6 +98,7 @@ void QueryWeights::fill_softmax_step_by_step() {
     // Accelerators sum 16-bit numbers in float32.
     total = round_to(Precision::kFloat32, total + weights_[key]);
   }
+  total_ = total;
   if (has_sink) {
     const double sink = exponential_of(sink_logit);
     total = round_to(Precision::kFloat32, total + sink);
@@ -109,6 +110,17 @@ void QueryWeights::fill_softmax_step_by_step() {
     weights_[key] = round_to(precision, weights_[key] / total);
     complements_[key] = round_to(precision, 1 - weights_[key]);
   }
+}
+
+double QueryWeights::log_sum() const {
+  if (rule_.precision != Precision::kFloat64 && rule_.normaliser.kind != NormaliserKind::kSigmoid) {
+    return shift_ + plain::log(total_);
+  }
+  double rest = 0;
+  for (std::size_t key = 0; key < logits_.size(); ++key) {
+    if (key != top_) rest += plain::exp_of_negative(logits_[key] - logits_[top_]);
+  }
+  return logits_[top_] + plain::log1p(rest);
 }
 
 void QueryWeights::fill_sigmoid() {

@@ -78,6 +78,10 @@ class QueryWeights {
   /// The weight that a sink keeps back; 0 without a sink.
   double sink() const { return sink_; }
 
+  /// ln sum e^logit over the keys, without a sink: of exact weights from the logits, in a narrower
+  /// precision the number subtracted from them plus the log of their total, in float64.
+  double log_sum() const;
+
   /// True where a logit was not finite or the weights are not: an exponential or the total
   /// overflowed, or every exponential was rounded to 0. An exponential of a sigmoid that overflows
   /// gives the weight 0, which is finite.
@@ -101,6 +105,8 @@ class QueryWeights {
   std::size_t top_ = 0;
   std::size_t next_ = 0;
   double sink_ = 0;
+  double shift_ = 0;  // of a rounded softmax: what was subtracted from logits
+  double total_ = 0;  // and the sum of the keys' exponentials
   bool overflowed_ = false;
 };
 

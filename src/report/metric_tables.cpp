@@ -175,6 +175,13 @@ void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
   if (count_of(grid, "degenerate") > 0) {
     last.notes.emplace_back("degenerate: all numbers are equal");
   }
+  if (count_of(grid, "no_moment") > 0) {
+    last.notes.emplace_back("no_moment: the law has no such moment; any number of a sample grows");
+  }
+  if (count_of(grid, "some_nonfinite") > 0) {
+    last.notes.emplace_back(
+        "some_nonfinite: of the finite queries alone; others overflowed and are left out");
+  }
   if (count_of(grid, "nonfinite") > 0) {
     last.notes.emplace_back("nonfinite: a score, logit or weight overflowed or is not a number");
   }

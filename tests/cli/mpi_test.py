@@ -16,7 +16,7 @@ import unittest
 
 import numpy as np
 
-from attnscale_cli import RULES
+from attnscale_cli import FEW_OVERFLOW, RULES
 
 ATTNSCALE, ATTNSCALE_MPI, MPIEXEC = sys.argv[1:4]
 MACHINE_FILES = {"manifest.json", "events.jsonl"}
@@ -34,6 +34,7 @@ def small_config(queries):
              "metrics": ["logit_kurtosis", "top_weight", "slope", "entropy"],
              "histogram": ["logit", "slope"]},
             {**RULES, "queries": 3000},
+            FEW_OVERFLOW,
         ],
     }
 

@@ -5,7 +5,7 @@ import csv
 import math
 import unittest
 
-from attnscale_cli import CommandLineTest, read_csv
+from attnscale_cli import FEW_OVERFLOW, CommandLineTest, read_csv
 
 # Scores round to infinity from here on: half a step of 32 beyond float16's largest number.
 FLOAT16_OVERFLOWS_AT = 65520
@@ -72,9 +72,12 @@ class PrecisionTest(CommandLineTest):
             # The usual estimate takes the score for normal and the range for 65504.
             usual = two_sided(65504 / (spread**2 * math.sqrt(1024)))
             self.assertLess(abs(usual / exact - 1), gaussian_error, spread)
-            self.assertEqual((count["status"], lines["after", "logit_sd"]["status"]),
-                             ("ok", "nonfinite"))
-            self.assertEqual(lines["after", "logit_sd"]["estimate"], "")
+            after = lines["after", "logit_sd"]
+            self.assertEqual((count["status"], after["status"]), ("ok", "some_nonfinite"))
+            self.assertEqual(int(after["left_out"]), round(share * queries))
+            self.assertEqual(int(after["queries"]) + int(after["left_out"]), queries)
+            # Without the widest scores.
+            self.assertLess(float(after["estimate"]), spread**2)
             for order in ("before", "quarter"):
                 self.assertEqual(float(lines[order, "overflowed"]["estimate"]), 0)
                 spread_line = lines[order, "logit_sd"]
@@ -82,6 +85,53 @@ class PrecisionTest(CommandLineTest):
                 # The spread is spread^2; steps of 2^-11 of a number move it far less than chance.
                 distance = float(spread_line["estimate"]) - spread**2
                 self.assertLess(abs(distance), 4 * float(spread_line["std_error"]))
+
+    def read(self, path):
+        header, lines = read_csv(self.folder / path)
+        return [dict(zip(header, line)) for line in lines]
+
+    def test_queries_that_are_not_finite_are_left_out_and_no_column_is_lost(self):
+        name = self.write_config({"name": "few", "experiments": [FEW_OVERFLOW]})
+        run = self.succeed("run", name, "--out", "few")
+        self.assertIn("lines of summary.csv leave out queries that are not finite (column "
+                      "left_out), at most 4 of 10000 in", run.stderr)
+        lines = {line["metric"]: line for line in self.read("few/summary.csv")
+                 if line["scaling"] == "half"}
+        self.assertEqual(float(lines.pop("overflowed")["estimate"]), 4e-4)
+        of_all_logits = {"logit_mean", "logit_sd", "logit_kurtosis"}
+        for metric, line in lines.items():
+            self.assertEqual((line["queries"], line["left_out"], line["status"]),
+                             ("9996", "4", "some_nonfinite"), metric)
+            self.assertEqual(
+                {column for column, cell in line.items() if cell == ""} -
+                {"entries_value", "scaling_value", "reference", "z"},
+                {"sd", "min", "q05", "median", "q95", "max"} if metric in of_all_logits else set(),
+                metric)
+        self.assertEqual({(line["scaling"], line["queries"], line["left_out"])
+                          for line in self.read("few/wide.csv")},
+                         {("div_sqrt_d", "10000", "0"), ("half", "9996", "4")})
+        contrasts = self.read("few/contrasts.csv")
+        self.assertEqual({(line["queries"], line["left_out"]) for line in contrasts
+                          if line["metric"] != "overflowed"}, {("9996", "4")})
+        self.assertNotIn("", [line["estimate"] for line in contrasts])
+        self.succeed("verify", "few")
+
+    def test_threads_shards_and_an_interruption_leave_out_the_same_queries(self):
+        name = self.write_config({"name": "few", "experiments": [FEW_OVERFLOW]})
+        run = ("run", name, "--quiet", "--out")
+        self.succeed(*run, "whole", "--threads", "1")
+        self.succeed(*run, "threads", "--threads", "3")
+        for i in (1, 2, 3):
+            self.succeed(*run, f"shard{i}", "--shard", f"{i}/3")
+        self.succeed("merge", "merged", "shard1", "shard2", "shard3")
+        for other in ("threads", "merged"):
+            self.assert_same_files(self.folder / "whole", self.folder / other)
+        long = ("--threads", "1", "--set", "queries=4e5")
+        stopped = self.attnscale(*run, "resumed", *long, "--time-limit", "0.3")
+        self.assertEqual(stopped.returncode, 4, stopped.stderr)
+        self.succeed(*run, "resumed", *long)
+        self.succeed(*run, "once", *long)
+        self.assert_same_files(self.folder / "once", self.folder / "resumed")
 
     def test_a_query_overflows_where_one_of_its_scores_does(self):
         config = self.overflowing(24, keys=8, queries=100_000, metrics=["overflowed", "top_weight"])
@@ -92,7 +142,7 @@ class PrecisionTest(CommandLineTest):
         error = math.sqrt(8 * one / 100_000)
         self.assertLess(share, 8 * one + 4 * error)
         self.assertGreater(share, 0.95 * 8 * one - 4 * error)
-        self.assertEqual(lines["after", "top_weight"]["status"], "nonfinite")
+        self.assertEqual(lines["after", "top_weight"]["status"], "some_nonfinite")
         self.assertEqual(lines["before", "top_weight"]["status"], "ok")
 
     def test_given_scores_that_overflow_are_written_counted_and_shown_again(self):
@@ -101,8 +151,10 @@ class PrecisionTest(CommandLineTest):
                        "values": [[1], [2], [3]]},
              "scalings": ["none"], "metrics": ["top_weight"]}]})
         first = self.succeed("run", config, "--out", "nf")
-        self.assertIn("warning: a number is not finite in 1 line of summary.csv, 3 lines of "
-                      "weights.csv, 1 line of outputs.csv", first.stderr)
+        self.assertIn("warning: a number is not finite in 3 lines of weights.csv, 1 line of "
+                      "outputs.csv", first.stderr)
+        self.assertIn("warning: 1 line of summary.csv leaves out queries that are not finite "
+                      "(column left_out), 1 of 2 in top_weight of experiment_1", first.stderr)
         header, lines = read_csv(self.folder / "nf" / "weights.csv")
         self.assertEqual([dict(zip(header, line))["status"] for line in lines],
                          ["score=inf logit=inf weight=nan slope=nan",

@@ -56,7 +56,7 @@ class FilesTest(CommandLineTest):
                          "component output status".split())
         columns, lines = read_csv(run / "summary.csv")
         metrics = list(dict.fromkeys(line[columns.index("metric")] for line in lines))
-        wide = KEY_COLUMNS + ["queries"]
+        wide = KEY_COLUMNS + ["queries", "left_out"]
         for metric in metrics:
             wide += [metric, f"{metric}_se", f"{metric}_reference"]
             if metric not in NO_STATISTIC_PER_QUERY:

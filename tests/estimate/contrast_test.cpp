@@ -30,6 +30,7 @@ ContrastRow contrast_of_values(const std::string& metric, const std::vector<doub
   block.metrics = {{baseline}, {own}};
   block.complements = {{{}}, {{}}};
   block.logit_powers = {{}, {}};
+  block.root_mean_squares = {find_metric(metric)->is_root_mean_square};
   return contrast_cell(plan, plan.cells.front(), {moments_of(block), {}},
                        ExactValues(ReferenceMode::kOff))
       .front();
@@ -82,10 +83,24 @@ TEST(Contrast, HasNoErrorBarWhereNothingVaried) {
   EXPECT_FALSE(row.std_error || row.ci_low || row.ci_high);
 }
 
-TEST(Contrast, IsEmptyWhereANumberIsNotFinite) {
+TEST(Contrast, LeavesOutQueriesWithANumberThatIsNotFinite) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const ContrastRow row = contrast_of_values("margin", {10, nan, 3}, {11, 51, 4});
-  EXPECT_FALSE(row.estimate || row.std_error || row.ci_low || row.ci_high);
+  const ContrastRow row = contrast_of_values("margin", {10, nan, 3, 7}, {11, 51, 7, nan});
+  EXPECT_EQ(row.queries, 2);
+  EXPECT_EQ(row.left_out, 2);
+  EXPECT_DOUBLE_EQ(*row.estimate, 2.5);
+  EXPECT_DOUBLE_EQ(*row.std_error, 1.5);
+  const ContrastRow none = contrast_of_values("margin", {nan}, {11});
+  EXPECT_EQ(none.queries, 0);
+  EXPECT_FALSE(none.estimate || none.std_error || none.ci_low || none.ci_high);
+}
+
+// Roots of mean squares 5 (of 1 and 7) and 10 (of 10 and 10): only the first varies, with the error
+// of its own estimate.
+TEST(Contrast, OfRootMeanSquaresIsTheirDifference) {
+  const ContrastRow row = contrast_of_values("output_sd", {1, 7}, {10, 10}, nullptr);
+  EXPECT_DOUBLE_EQ(*row.estimate, 5);
+  EXPECT_DOUBLE_EQ(*row.std_error, std::sqrt(48.0 * 48 / 2 / 2) / (2 * 5));
 }
 
 TEST(Contrast, HasNoErrorBarWhereTheLawHasTooFewMoments) {

@@ -68,7 +68,7 @@ TEST(ErrorBars, OfTheMeanHoldTheExactValue) {
   EXPECT_LT(mean.coverage, 0.995);
 }
 
-// Scores of spread 64 * 64 * 8 = 32,768: some queries overflow in float16, which has no spread.
+// Scores of spread 64 * 64 * 8 = 32,768: some queries overflow in float16.
 TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
   Experiment experiment = drawn_experiment("direct", 64, 4, 3000);
   experiment.entries[0].queries.sd = 64;
@@ -82,7 +82,10 @@ TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
   const auto beside = run_config(config_of(experiment));
   ASSERT_EQ(beside.size(), alone.size() + 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(beside[i].status, "nonfinite") << beside[i].metric;
+    EXPECT_EQ(beside[i].status, "some_nonfinite") << beside[i].metric;
+    EXPECT_EQ(beside[i].queries + beside[i].left_out, 3000);
+    EXPECT_GT(beside[i].left_out, 30);
+    EXPECT_TRUE(beside[i].estimate) << beside[i].metric;
   }
   for (std::size_t i = 0; i < alone.size(); ++i) {
     EXPECT_EQ(beside[i + 4], alone[i]) << alone[i].key.scaling << " " << alone[i].metric;

@@ -6,10 +6,13 @@
 
 #include <cmath>
 #include <span>
+#include <tuple>
 
+#include "estimate/contrast.h"
 #include "estimate/interval.h"
 #include "estimate/logit_statistics.h"
 #include "support/drawn_cell.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -30,7 +33,7 @@ Moments powers_of(const std::vector<std::vector<double>>& queries, int powers) {
 
 // Of powers about `centre`.
 Estimate estimate_of(std::string_view metric, const Moments& powers, double centre = 0) {
-  return metric_estimate(*find_metric(metric), powers, {0, centre});
+  return metric_estimate(*find_metric(metric), powers, {centre});
 }
 
 // A tally of one cell with one scaling and one metric of these values.
@@ -138,15 +141,59 @@ TEST(LogitKurtosis, GradientIsThatOfTheFormula) {
 
 // {1, 2, 3, 6}: variance 14/3.
 TEST(MeanEstimate, IsAMeanWithItsStandardErrorOverQueries) {
-  const Estimate mean = mean_estimate(powers_of({{1}, {2}, {3}, {6}}, 1), 0);
+  const Estimate mean = estimate_of("margin", powers_of({{1}, {2}, {3}, {6}}, 1));
   EXPECT_DOUBLE_EQ(mean.value, 3);
   EXPECT_DOUBLE_EQ(mean.std_error, std::sqrt(14.0 / 3 / 4));
 }
 
 TEST(MeanEstimate, OfOneQueryHasNoStandardError) {
-  const Estimate mean = mean_estimate(powers_of({{5}}, 1), 0);
+  const Estimate mean = estimate_of("margin", powers_of({{5}}, 1));
   EXPECT_EQ(mean.value, 5);
   EXPECT_TRUE(std::isnan(mean.std_error));
+}
+
+// Of {1, 3, 5, 7}: squares 1, 9, 25, 49 of mean 21 and variance 448; by the delta method the error
+// is that of the mean square over twice the root.
+TEST(RootMeanSquare, IsTheRootOfTheMeanSquareWithItsError) {
+  const Estimate root = estimate_of("output_sd", powers_of({{1}, {3}, {5}, {7}}, 2));
+  EXPECT_DOUBLE_EQ(root.value, std::sqrt(21.0));
+  EXPECT_DOUBLE_EQ(root.std_error, std::sqrt(448.0 / 4) / (2 * std::sqrt(21.0)));
+  EXPECT_EQ(estimate_of("output_sd", powers_of({{3}, {3}}, 2)).std_error, 0);
+}
+
+// A kurtosis needs four moments and its error eight; Student's t has those below nu.
+TEST(NoMoment, IsSaidOfAKurtosisThatTheLawDoesNotHave) {
+  Experiment experiment = drawn_experiment("boost", 16, 8, 200);
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "max_logit"});
+  experiment.scalings = {logit_scaling("plain", "q.k / 4"), logit_scaling("capped", "tanh(q.k)"),
+                         logit_scaling("normed", "rms(q).rms(k)"), logit_scaling("zero", "0 q.k")};
+  for (const auto& [nu, spread, kurtosis] :
+       {std::tuple{2.5, "ok", "no_moment"}, std::tuple{5.0, "rare", "ok"}}) {
+    Law& law = experiment.entries[0].queries;
+    law = Law{find_law("student_t"), {nu}, 0, 1};
+    experiment.entries[0].keys = law;
+    const Plan plan = plan_of(experiment);
+    const CellTally tally = measure_cell(plan, plan.cells[0]);
+    ExactValues exact(ReferenceMode::kAuto);
+    const auto rows = estimate_cell(plan, plan.cells[0], tally, exact);
+    const ResultRow& plain = row_of(rows, "plain", "logit_kurtosis");
+    EXPECT_EQ(plain.status, kurtosis);
+    EXPECT_EQ(plain.estimate.has_value(), plain.status == "ok");
+    EXPECT_EQ(plain.reference.has_value(), plain.estimate.has_value());
+    EXPECT_FALSE(plain.std_error);
+    EXPECT_EQ(row_of(rows, "plain", "logit_sd").status, spread);
+    EXPECT_TRUE(row_of(rows, "plain", "logit_sd").estimate);
+    EXPECT_EQ(row_of(rows, "plain", "max_logit").status, "ok");
+    for (const char* bounded : {"capped", "normed"}) {
+      EXPECT_TRUE(row_of(rows, bounded, "logit_kurtosis").std_error) << bounded;
+    }
+    EXPECT_EQ(row_of(rows, "zero", "logit_kurtosis").status, "degenerate");
+    for (const ContrastRow& row : contrast_cell(plan, plan.cells[0], tally, exact)) {
+      EXPECT_EQ(row.estimate.has_value(),
+                row.metric != "logit_kurtosis" || (nu == 5 && row.key.scaling != "zero"))
+          << row.key.scaling << row.metric;
+    }
+  }
 }
 
 TEST(StudentReach, IsThePublishedQuantile) {

@@ -6,6 +6,7 @@
 
 #include "support/drawn_cell.h"
 #include "support/public_numbers.h"
+#include "support/scalings.h"
 
 namespace attnscale {
 namespace {
@@ -175,6 +176,31 @@ TEST(Given, NumbersWhoseSquaresOverflowHaveASpread) {
   EXPECT_DOUBLE_EQ(*row_of(rows, "none", "logit_mean").estimate, 1e200);
   EXPECT_DOUBLE_EQ(*row_of(rows, "none", "logit_sd").estimate, std::sqrt(2) * 1e200);
   EXPECT_EQ(row_of(rows, "none", "logit_sd").status, "ok");
+}
+
+// One of three queries overflows in float16, by a score or by a cap's argument that hides it.
+TEST(Given, LinesLeaveOutQueriesThatAreNotFinite) {
+  for (const char* logit : {"q.k", "tanh(q.k)"}) {
+    Experiment experiment = given_experiment(scores({{4, 0}, {70000, 1}, {2, 0}}));
+    experiment.scalings = {logit_scaling("half", logit, {.precision = Precision::kFloat16})};
+    experiment.metrics = metric_rows({"max_logit", "logit_mean", "overflowed", "output_sd"});
+    Experiment without = experiment;
+    without.given->scores.rows = {{4, 0}, {2, 0}};
+    const auto rows = measure(experiment).rows;
+    const auto of_others = measure(without).rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].metric == "overflowed") {
+        EXPECT_DOUBLE_EQ(*rows[i].estimate, 1.0 / 3);
+        EXPECT_EQ(rows[i].left_out, 0);
+        continue;
+      }
+      EXPECT_EQ(rows[i].status, "some_nonfinite");
+      EXPECT_EQ(rows[i].left_out, 1);
+      EXPECT_EQ(rows[i].queries, of_others[i].queries);
+      EXPECT_EQ(rows[i].estimate, of_others[i].estimate);
+      EXPECT_EQ(rows[i].sd, of_others[i].sd);
+    }
+  }
 }
 
 TEST(Given, ScoresBeyondTheRangeOfDoublesAreSaidToBeSo) {

@@ -260,15 +260,38 @@ TEST(MeasureBlock, AQueryWithALogitThatIsNoNumberHasNoneInAnyColumn) {
   }
 }
 
-TEST(MeasureBlock, LinesOfACellWithSuchAQueryAreEmptyAndSaySo) {
+// Two of seven queries are whole: each line is what the same line of these two alone would be.
+TEST(MeasureBlock, LinesOfACellWithSuchQueriesLeaveThemOutAndSaySo) {
   Experiment experiment = drawn_experiment("boost", 4, 3, 7);
   experiment.sampler = &kBrokenSampler;
   experiment.metrics = metric_rows(
       {"logit_mean", "logit_sd", "logit_kurtosis", "top_weight", "saturated", "margin"});
   for (const ResultRow& row : run_config(config_of(experiment))) {
     SCOPED_TRACE(row.metric);
+    EXPECT_EQ(row.status, "some_nonfinite");
+    EXPECT_EQ(row.queries, 2);
+    EXPECT_EQ(row.left_out, 5);
+    EXPECT_TRUE(row.estimate);
+    EXPECT_FALSE(row.z) << "the reference is that of all";
+  }
+}
+
+TEST(MeasureBlock, LinesOfACellWithoutAFiniteQueryAreEmptyAndSaySo) {
+  Experiment experiment = drawn_experiment("direct", 4, 3, 50);
+  experiment.entries[0].queries.sd = 1e6;
+  experiment.entries[0].keys.sd = 1e6;
+  experiment.scalings = {logit_scaling("half", "q.k", {.precision = Precision::kFloat16})};
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight",
+                                    "saturated", "output_sd", "overflowed"});
+  for (const ResultRow& row : run_config(config_of(experiment))) {
+    SCOPED_TRACE(row.metric);
+    if (row.metric == "overflowed") {
+      EXPECT_EQ(row.estimate, 1);
+      continue;
+    }
     EXPECT_EQ(row.status, "nonfinite");
-    EXPECT_EQ(row.queries, 7);
+    EXPECT_EQ(row.queries, 0);
+    EXPECT_EQ(row.left_out, 50);
     for (const auto& number : {row.estimate, row.std_error, row.ci_low, row.ci_high, row.sd,
                                row.min, row.median, row.max, row.z}) {
       EXPECT_EQ(number, std::nullopt);

@@ -45,6 +45,8 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
       {"score_slope",
        [](const auto& plain, auto, const auto& c) { return plain.slope() * c.logit_per_score; }},
       {"entropy", [](const auto& plain, auto, const auto&) { return plain.entropy; }},
+      {"entropy_bits",
+       [](const auto& plain, auto, const auto&) { return plain.entropy / std::log(2.0L); }},
       {"sum_p2", [](const auto& plain, auto, const auto&) { return plain.sum_p2(); }},
       {"saturated",
        [](const auto& plain, auto, const auto& c) -> long double {
@@ -59,6 +61,10 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
        [](const auto&, auto logits, const auto&) -> long double {
          const auto [low, high] = std::ranges::minmax(logits);
          return std::max(-low, high);
+       }},
+      {"logsumexp",
+       [](const auto& plain, auto logits, const auto&) -> long double {
+         return logits[plain.top] - std::log(plain.p[plain.top]);
        }},
       {"jacobian_norm", [](const auto& plain, auto, const auto&) { return plain.jacobian_norm(); }},
       {"jacobian_spectral",
@@ -105,10 +111,16 @@ long double plain_complement(std::string_view name, const PlainSoftmax& plain) {
 }
 
 // Subnormal numbers have no relative accuracy: terms of at most a hundred round to whole units.
-void expect_relative(double found, long double expected, double tolerance) {
+void expect_relative(double found, long double expected, double tolerance, double terms = 0) {
   constexpr double kUnits = 100 * std::numeric_limits<double>::denorm_min();
-  EXPECT_LE(std::abs(found - expected), std::abs(expected) * tolerance + kUnits)
+  EXPECT_LE(std::abs(found - expected),
+            std::max(std::abs(expected), static_cast<long double>(terms)) * tolerance + kUnits)
       << found << " instead of " << static_cast<double>(expected);
+}
+
+// The size of what cancels in a metric that is a sum: of logsumexp its top logit.
+double terms_of(const MetricRow& row, const Logits& logits) {
+  return row.name == "logsumexp" ? std::abs(*std::ranges::max_element(logits)) : 0;
 }
 
 template <typename Check>
@@ -134,7 +146,8 @@ TEST(EveryMetric, IsItsPlainFormulaOfTheWeights) {
       QueryWeights query;
       query.weigh(logits, {}, 1);
       expect_relative(row.of_weights(query, context),
-                      plain_metrics().at(row.name)(plain, logits, context), plain.tolerance());
+                      plain_metrics().at(row.name)(plain, logits, context), plain.tolerance(),
+                      terms_of(row, logits));
       if (!row.complement_of_weights) return;
       expect_relative(row.complement_of_weights(query, context), plain_complement(row.name, plain),
                       plain.tolerance());
@@ -159,7 +172,7 @@ TEST(EveryMetric, IsTheSameByWeightsAndByRunningSums) {
         SCOPED_TRACE(row.name);
         if (row.measure) {
           expect_relative(row.measure(sums.query(0), context), row.of_weights(query, context),
-                          tolerance);
+                          tolerance, terms_of(row, logits));
         }
         if (row.complement) {
           expect_relative(row.complement(sums.query(0), context),
@@ -176,7 +189,7 @@ TEST(EveryMetric, IsTheSameByWeightsAndByRunningSums) {
 
 // Logits are multiples of 2^-20 and the constant is 4096, so that every difference is exact: the
 // very same numbers, by weights and by sums. A sink is a logit too; one that stays behind is felt.
-TEST(EveryMetric, ButTheLargestLogitIsTheSameWhateverIsAddedToAllLogits) {
+TEST(EveryMetric, ButThoseInLogitsIsTheSameWhateverIsAddedToAllLogits) {
   constexpr double kConstant = 4096;
   const QueryContext context{0.375, 0.75};
   for (const double sink : {kNoSink, 1.5}) {
@@ -193,6 +206,7 @@ TEST(EveryMetric, ButTheLargestLogitIsTheSameWhateverIsAddedToAllLogits) {
           kernel_group({shifted}, 4, SoftmaxLevel::kPowers, sink + kConstant);
       for (const MetricRow& row : metric_table()) {
         if (row.kind != MetricKind::kPerQuery || row.name == "max_logit") continue;
+        if (row.name == "logsumexp") continue;
         EXPECT_EQ(row.of_weights(after, context), row.of_weights(before, context)) << row.name;
         if (!row.measure) continue;
         EXPECT_EQ(row.measure(of_shifted.query(0), context), row.measure(sums.query(0), context))
@@ -282,6 +296,8 @@ TEST(Metrics, OfASinkRunOverTheKeysAlone) {
       {"total_weight", 0.5},
       {"sink_weight", 0.5},
       {"effective_keys", 2},
+      {"logsumexp", std::log(2)},
+      {"entropy_bits", 1},
       {"output_sd", std::sqrt(0.125)},
       {"weight_margin", 0},
       {"jacobian_spectral", 0.25},
@@ -311,6 +327,8 @@ TEST(Metrics, OfASigmoidTakeItsWeightsAsTheyAre) {
       {"jacobian_spectral", 0.25},
       {"jacobian_norm", std::hypot(0.1875, 0.25)},
       {"margin", std::log(3.0)},
+      {"logsumexp", std::log(4.0) - 1},
+      {"entropy_bits", 0.75 * std::log2(4.0 / 3) + 0.5},
       {"aligned_weight", 0.75}};
   for (const auto& [name, value] : expected) {
     EXPECT_NEAR(by_weights(name, logits, rule), value, 1e-15) << name;
@@ -335,6 +353,16 @@ TEST(Metrics, SeeWhatHalfPrecisionLoses) {
   EXPECT_EQ(by_weights("overflowed", {12, 0}, unshifted), 1);
 }
 
+// Two logits 12 in float16: 2 exponentials 1 relative to 12, or, as they are, infinity beyond 11.1;
+// at 8 each exp(8) = 2980.96 is 2980 or 2982, and twice that the total.
+TEST(Metrics, LogOfTheSumIsWhatAHalfPrecisionKernelHas) {
+  const WeightRule half{{}, Precision::kFloat16};
+  const WeightRule unshifted{{}, Precision::kFloat16, MaxShift::kNone};
+  EXPECT_DOUBLE_EQ(by_weights("logsumexp", {12, 12}, half), 12 + std::log(2));
+  EXPECT_TRUE(std::isnan(by_weights("logsumexp", {12, 12}, unshifted)));
+  EXPECT_DOUBLE_EQ(by_weights("logsumexp", {8, 8}, unshifted), std::log(2 * 2980.0));
+}
+
 TEST(Metrics, OfAQueryThatOverflowedAreNotNumbersButTheOneThatCountsIt) {
   for (const MetricRow& row : metric_table()) {
     if (row.kind != MetricKind::kPerQuery) continue;
@@ -352,7 +380,8 @@ TEST(EveryMetric, SaysWhatItIs) {
     EXPECT_EQ(row.measure_aligned != nullptr, row.needs == MetricNeeds::kAlignedKeys);
     EXPECT_TRUE(!row.complement || row.measure);
     EXPECT_EQ(static_cast<bool>(row.complement), row.complement_of_weights != nullptr);
-    EXPECT_TRUE(row.unit == "1" || row.unit == "nat" || row.unit == "logit") << row.unit;
+    EXPECT_TRUE(row.unit == "1" || row.unit == "nat" || row.unit == "bit" || row.unit == "logit")
+        << row.unit;
   }
 }
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kSummaryHeader =
     "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,series,"
-    "metric,queries,estimate,std_error,ci_low,ci_high,sd,min,q05,median,q95,max,reference,z,status";
+    "metric,queries,left_out,estimate,std_error,ci_low,ci_high,sd,min,q05,median,q95,max,reference,"
+    "z,status";
 
 ResultKey key_of(std::int64_t d, const std::string& scaling) {
   ResultKey key;
@@ -77,7 +78,7 @@ TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
   EXPECT_EQ(to_csv(table_of<ResultRow>({&row, 1})),
             std::string(kSummaryHeader) +
                 "\ntry_this,9007199254740991,softmax,normal,5,normal 5,4,8,none,30.5,none 30.5,"
-                "top_weight,10000,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
+                "top_weight,10000,0,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
                 "125,-2,ok\n");
 }
 
@@ -133,14 +134,16 @@ TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
   rows[0].std_error = 0.125;
   rows[0].reference = 2;
   rows[1].median = 0.875;
+  rows[1].queries = 9996;
+  rows[1].left_out = 4;
   EXPECT_EQ(to_csv(wide_table(rows)),
             "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,"
-            "series,queries,"
+            "series,queries,left_out,"
             "logit_sd,logit_sd_se,logit_sd_reference,"
             "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
-            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,10000,2.5,0.125,2,0."
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,9996,4,2.5,0.125,2,0."
             "75,,,0.875\n"
-            "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0.5,,,,,,\n");
+            "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0,0.5,,,,,,\n");
 }
 
 TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
@@ -149,10 +152,10 @@ TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
                                        row_of(4, "none", "entropy", 0.75)};
   const Table table = wide_table(rows);
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[0][12], Value(0.25));
-  EXPECT_EQ(table.rows[0][15], Value(0.75));
-  EXPECT_EQ(table.rows[1][12], Value(0.5));
-  EXPECT_EQ(table.rows[1][15], Value());
+  EXPECT_EQ(table.rows[0][13], Value(0.25));
+  EXPECT_EQ(table.rows[0][16], Value(0.75));
+  EXPECT_EQ(table.rows[1][13], Value(0.5));
+  EXPECT_EQ(table.rows[1][16], Value());
 }
 
 TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
@@ -184,15 +187,16 @@ TEST(ContrastsTable, HasTheColumnsOthersRelyOn) {
   row.key.scaling_value = -0.25;
   row.metric = "top_weight";
   row.baseline = "none";
-  row.queries = 10000;
+  row.queries = 9998;
+  row.left_out = 2;
   row.estimate = -0.5;
   row.std_error = 0.125;
   row.ci_low = -0.75;
   EXPECT_EQ(to_csv(table_of<ContrastRow>({&row, 1})),
             "run,seed,experiment,entries,entries_value,entries_series,d,keys,metric,scaling,"
-            "scaling_value,series,baseline,queries,estimate,std_error,ci_low,ci_high\n"
+            "scaling_value,series,baseline,queries,left_out,estimate,std_error,ci_low,ci_high\n"
             "try_this,9007199254740991,softmax,normal,,normal,4,8,top_weight,power,-0.25,"
-            "power -0.25,none,10000,"
+            "power -0.25,none,9998,2,"
             "-0.5,0.125,-0.75,\n");
 }
 

@@ -125,13 +125,18 @@ TEST(Report, MakesEveryStatusOtherThanOkVisible) {
   run.rows[3].estimate.reset();
   run.rows[3].std_error.reset();
   run.rows[3].status = "nonfinite";
+  run.rows[6].status = "some_nonfinite";
+  run.rows[7].estimate.reset();
+  run.rows[7].status = "no_moment";
   run.rows[9].status = "converged";
   run.rows[11].status = "max_queries";
   EXPECT_THAT(text_of(run, 120),
               AllOf(HasSubstr("2.000 +- 0.014 [2] degenerate"), HasSubstr("  64  nonfinite"),
                     HasSubstr("0.3600 +- 0.0012 max_queries"),
                     HasSubstr("degenerate: all numbers are equal\n"),
-                    HasSubstr("nonfinite: a score, logit or weight overflowed"),
+                    HasSubstr("\n  nonfinite: a score, logit or weight overflowed"),
+                    HasSubstr("some_nonfinite: of the finite queries alone"),
+                    HasSubstr("no_moment: the law has no such moment"),
                     HasSubstr("precision target: 1 reached it (converged), 1 did not "
                               "(max_queries)\n")));
 }
