@@ -5,6 +5,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$OUT"
+PATH=$(dirname "$PROGRAM"):$PATH  # help2man takes no path with a blank
 "$PROGRAM" completion bash > "$OUT/attnscale.bash"
 "$PROGRAM" completion zsh > "$OUT/_attnscale"
 
@@ -18,6 +19,6 @@ sections=$OUT/sections.h2m
   done
 } > "$sections"
 help2man --no-info --section 1 --source attnscale \
-  --version-string "$("$PROGRAM" --version | head -n 1 | cut -d " " -f 2)" --include "$sections" "$PROGRAM" |
+  --version-string "$("$PROGRAM" --version | head -n 1 | cut -d " " -f 2)" --include "$sections" "$(basename "$PROGRAM")" |
   gzip -9 -n > "$OUT/attnscale.1.gz"
 gzip -9 -n < "$here/changelog" > "$OUT/changelog.gz"
