@@ -63,8 +63,8 @@ struct Manifest {
   std::string status;  ///< kFinishedStatus, interrupted or failed
   int exit_code = 0;
   std::vector<std::string> warnings;
-  ReportWords words;                ///< of the config
-  JsonText config;                  ///< resolved
+  ReportWords words;  ///< of the config
+  JsonText config;    ///< resolved
   std::vector<ManifestFile> files;
 
   friend bool operator==(const Manifest&, const Manifest&) = default;

@@ -26,6 +26,8 @@ std::vector<std::string> given_lines(const Config& config);
 struct ReportWords {
   std::vector<std::string> logits = {};
   std::vector<std::string> given = {};
+
+  friend bool operator==(const ReportWords&, const ReportWords&) = default;
 };
 
 /// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
