@@ -101,11 +101,11 @@ void add_lines(const JsonValue& value, const Experiment& experiment, FileLines& 
 void check_file_size(const JsonValue& value, std::string_view file, double lines, double numbers);
 
 /// What must hold across several keys of an experiment; `value` is the experiment. First all but
-/// `given` and `stop`, such as sampler against laws and scalings. Then the given numbers, after what
-/// must hold within them, where the form of the mask is found; then the
-/// precision target, of which exactly one error must be given, its metric and scaling be measured,
-/// and its queries lie within the experiment's; `min_queries` gets its default. Adds to `warnings`
-/// what is allowed but probably not meant.
+/// `given` and `stop`, such as sampler against laws and scalings. Then the given numbers, after
+/// what must hold within them, where the form of the mask is found; then the precision target, of
+/// which exactly one error must be given, its metric and scaling be measured, and its queries lie
+/// within the experiment's; `min_queries` gets its default. Adds to `warnings` what is allowed but
+/// probably not meant.
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings);
 void complete_given(const JsonValue& value, Given& given);

@@ -98,7 +98,7 @@ class CheckpointTest(HostileFilesTest):
         infinity, no_number = (struct.pack(">d", float(text)).hex().encode()
                                for text in ("inf", "nan"))
         for line in (rb"\ncounts \S+ ", rb"\ncounts \S+ \S+ ",
-                     rb"\nnode \d+ \d+ \d+ \d+ \d+ \S+ "):
+                     rb"\nnode \d+ \d+ \d+ \d+ \d+ \d+ \S+ "):
             for number in (infinity, no_number):
                 self.write(re.sub(line, lambda match, word=number: match[0].rsplit(b" ", 2)[0]
                                   + b" " + word + b" ", self.body, count=1))

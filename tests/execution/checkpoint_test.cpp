@@ -249,23 +249,30 @@ TEST_F(ForgedCheckpoint, ExtremesThatAreNotWhereTheCountsAreAreRefused) {
   }
 }
 
-// Words of the first node: NODE LEVEL INDEX GROUPS, then for the logits 2 powers: DIMENSION COUNT,
-// 2 means, 2 units, 3 sums; then for the top weight: DIMENSION COUNT, mean, unit, sum.
+// Words of the first node: NODE LEVEL INDEX GROUPS, then for the logits 2 powers: DIMENSION COUNT
+// LEFT_OUT, 2 means, 2 units, 3 sums; then for the top weight: DIMENSION COUNT LEFT_OUT, mean,
+// unit, sum.
 TEST_F(ForgedCheckpoint, SumsThatSuchNumbersCannotHaveAreRefused) {
   const std::vector<std::string> words = words_of(line_of(text_, "node"));
   ASSERT_EQ(words[4], "2");
-  ASSERT_EQ(words[13], "1");
+  ASSERT_EQ(words[14], "1");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double other : {nan, std::numeric_limits<double>::infinity()}) {
-    for (const std::size_t place : {6, 8, 15, 16, 17}) {
+    for (const std::size_t place : {7, 9, 17, 18, 19}) {
       EXPECT_FALSE(refuses("node", place, words[place]));
       EXPECT_TRUE(refuses("node", place, in_bits(other))) << place << ": " << other;
     }
   }
-  for (const double mean : {-0.1, 0.0, 1.1}) EXPECT_TRUE(refuses("node", 15, in_bits(mean)));
-  for (const double squares : {-1e-9, 1e3}) EXPECT_TRUE(refuses("node", 17, in_bits(squares)));
-  for (const std::size_t place : {10, 12}) EXPECT_TRUE(refuses("node", place, in_bits(-1e-9)));
-  for (const double unit : {0.0, -1.0, 3.0}) EXPECT_TRUE(refuses("node", 9, in_bits(unit)));
+  for (const std::size_t place : {6, 16}) {
+    EXPECT_FALSE(refuses("node", place, "0"));
+    for (const char* other : {"1", "-1", "9007199254740993"}) {
+      EXPECT_TRUE(refuses("node", place, other)) << place << ": " << other;
+    }
+  }
+  for (const double mean : {-0.1, 0.0, 1.1}) EXPECT_TRUE(refuses("node", 17, in_bits(mean)));
+  for (const double squares : {-1e-9, 1e3}) EXPECT_TRUE(refuses("node", 19, in_bits(squares)));
+  for (const std::size_t place : {11, 13}) EXPECT_TRUE(refuses("node", place, in_bits(-1e-9)));
+  for (const double unit : {0.0, -1.0, 3.0}) EXPECT_TRUE(refuses("node", 10, in_bits(unit)));
 }
 
 TEST(Checkpoint, CellsOfAnotherPlanAreRefused) {

@@ -75,11 +75,12 @@ std::string error_of(const Function& function) {
 TEST(SummaryTable, HasTheColumnsOthersRelyOn) {
   EXPECT_EQ(to_csv(table_of<ResultRow>({})), std::string(kSummaryHeader) + "\n");
   const ResultRow row = full_row();
-  EXPECT_EQ(to_csv(table_of<ResultRow>({&row, 1})),
-            std::string(kSummaryHeader) +
-                "\ntry_this,9007199254740991,softmax,normal,5,normal 5,4,8,none,30.5,none 30.5,"
-                "top_weight,10000,0,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
-                "125,-2,ok\n");
+  EXPECT_EQ(
+      to_csv(table_of<ResultRow>({&row, 1})),
+      std::string(kSummaryHeader) +
+          "\ntry_this,9007199254740991,softmax,normal,5,normal 5,4,8,none,30.5,none 30.5,"
+          "top_weight,10000,0,0.5,0.3333333333333333,0.25,0.75,7.7e-07,0,5e-02,0.5,5e-324,1,0."
+          "125,-2,ok\n");
 }
 
 TEST(SummaryTable, ReadsBackExactly) {
@@ -136,14 +137,15 @@ TEST(WideTable, HasOneLinePerCellAndScalingAndTheUnionOfTheMetrics) {
   rows[1].median = 0.875;
   rows[1].queries = 9996;
   rows[1].left_out = 4;
-  EXPECT_EQ(to_csv(wide_table(rows)),
-            "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,"
-            "series,queries,left_out,"
-            "logit_sd,logit_sd_se,logit_sd_reference,"
-            "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
-            "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,9996,4,2.5,0.125,2,0."
-            "75,,,0.875\n"
-            "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0,0.5,,,,,,\n");
+  EXPECT_EQ(
+      to_csv(wide_table(rows)),
+      "run,seed,experiment,entries,entries_value,entries_series,d,keys,scaling,scaling_value,"
+      "series,queries,left_out,"
+      "logit_sd,logit_sd_se,logit_sd_reference,"
+      "top_weight,top_weight_se,top_weight_reference,top_weight_median\n"
+      "try_this,9007199254740991,softmax,normal,,normal,4,8,none,,none,9996,4,2.5,0.125,2,0."
+      "75,,,0.875\n"
+      "try_this,9007199254740991,softmax,normal,,normal,4,8,div_d,,div_d,10000,0,0.5,,,,,,\n");
 }
 
 TEST(WideTable, GathersTheRowsOfACellFromAnywhere) {
