@@ -25,7 +25,7 @@ RULES = {
                   "precision": "float32"}],
 }
 
-# Scores of spread 44.5^2 sqrt(64) = 15,842 beyond float16's 65504: a few of 10,000 queries overflow.
+# Scores of spread 44.5^2 sqrt(64) = 15,842 beyond float16's 65504: few of 10,000 queries overflow.
 FEW_OVERFLOW = {
     "name": "few", "sampler": "vectors", "d": 64, "keys": 8, "queries": 10_000, "metrics": "all",
     "entries": {"law": "normal", "sd": 44.5},

@@ -151,7 +151,8 @@ class GivenMasksTest(CommandLineTest):
         weights = softmax(0.5 * self.scores, sees)
         with open(folder / "summary.csv", newline="", encoding="ascii") as file:
             found = {line["metric"]: float(line["estimate"]) for line in csv.DictReader(file)}
-        self.assertAlmostEqual(found["logit_sd"], (0.5 * self.scores[sees]).std(ddof=1), delta=1e-12)
+        spread = (0.5 * self.scores[sees]).std(ddof=1)
+        self.assertAlmostEqual(found["logit_sd"], spread, delta=1e-12)
         self.assertAlmostEqual(found["top_weight"], np.nanmax(weights, axis=-1).mean(), delta=1e-12)
         self.assertIn("8 query heads share 4 heads of keys, 2 in a row each", answer.stdout)
         by_mask = (~self.holes & CAUSAL).sum() * HEADS

@@ -16,7 +16,7 @@ missing = [tool for tool in ("help2man", "lintian", "dpkg") if not shutil.which(
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
 
 
 class PackageTest(unittest.TestCase):
@@ -39,7 +39,8 @@ class PackageTest(unittest.TestCase):
         done = run(source / "scripts" / "package.sh", out,
                    env={**os.environ, "SOURCE_DATE_EPOCH": "1764504000"})
         if done.returncode:
-            raise AssertionError(done.stdout + done.stderr + (out / "package.log").read_text()[-4000:])
+            log = (out / "package.log").read_text()[-4000:]
+            raise AssertionError(done.stdout + done.stderr + log)
         return {path.name: path for path in out.iterdir() if path.suffix in (".deb", ".gz")}
 
     def deb(self):
@@ -73,7 +74,8 @@ class PackageTest(unittest.TestCase):
         print(f"the lesson from the package: {seconds:.2f} s")
         libraries = {line.split()[0].split(".so")[0] for line in
                      run("ldd", program, check=True).stdout.splitlines()}
-        self.assertLessEqual(libraries, {"linux-vdso", "libc", "libm", "libz", "/lib64/ld-linux-x86-64"})
+        self.assertLessEqual(libraries, {"linux-vdso", "libc", "libm", "libz",
+                                         "/lib64/ld-linux-x86-64"})
         for file in ("share/man/man1/attnscale.1.gz", "share/attnscale/configs/schema.json",
                      "share/attnscale/scripts/plot.py", "share/doc/attnscale/copyright",
                      "share/doc/attnscale/changelog.gz",
@@ -92,6 +94,6 @@ class PackageTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if missing:
-        print(f"skipped: {' and '.join(missing)} missing; as root: apt-get install help2man lintian")
+        print(f"skipped: {' and '.join(missing)} missing: apt-get install help2man lintian")
         sys.exit(77)
     unittest.main()
