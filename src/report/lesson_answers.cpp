@@ -22,7 +22,7 @@ constexpr std::size_t kMostSizes = 8;
 constexpr const char* kNeeds[] = {
     "logit_sd under none",
     "top_weight under none, several d, 2 or more keys",
-    "slope under none or div_sqrt_d, 2 or more keys",
+    "the median slope under none or div_sqrt_d, 2 or more keys",
     "top_weight under div_d, 2 or more keys",
 };
 

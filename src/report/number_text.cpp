@@ -51,17 +51,22 @@ std::string slope_text(double slope) {
   return rounded(slope, slope < 0.001 ? 2 : 3);
 }
 
-std::string estimate_and_error(double estimate, double error) {
-  if (error == 0) return rounded_short(estimate, 6) + " +- 0";
+std::string estimate_and_error(double estimate, double error, ErrorForm form) {
+  const bool is_short = form == ErrorForm::kLastDigits;
+  if (error == 0) return rounded_short(estimate, 6) + (is_short ? "(0)" : " +- 0");
   const double larger = std::max(std::abs(estimate), error);
   if (larger < kTiny || larger >= kHuge) {
     const int exponent = decimal_exponent(larger, 2);
     const double unit = std::pow(10.0, exponent);
-    return fmt::format("({})e{:+03}", estimate_and_error(estimate / unit, error / unit), exponent);
+    const std::string text = estimate_and_error(estimate / unit, error / unit, form);
+    return fmt::format("{}e{:+03}", is_short ? text : "(" + text + ")", exponent);
   }
   const int places = std::max(0, 1 - decimal_exponent(error, 2));
-  if (places <= kMostPlaces) {
-    return with_places(estimate, places) + " +- " + with_places(error, places);
+  if (places <= kMostPlaces + (is_short ? 3 : 0)) {
+    std::string digits = with_places(error, places);
+    if (!is_short) return with_places(estimate, places) + " +- " + digits;
+    if (error < 1) digits.erase(0, digits.find_first_not_of("0."));
+    return fmt::format("{}({})", with_places(estimate, places), digits);
   }
   return with_places(estimate, kMostPlaces) + " +- " + scientific(error, 1);
 }

@@ -20,10 +20,15 @@ std::string with_places(double number, int places);
 /// A slope to three digits, a tiny one to two: "0.221", "7.7e-07".
 std::string slope_text(double slope);
 
+/// How an error stands beside its estimate: "0.36120 +- 0.00023", or "0.36120(23)" in its last
+/// digits, "512(23)" and "319.5(2.3)" from 1 on.
+enum class ErrorForm { kPlusMinus, kLastDigits };
+
 /// "0.36120 +- 0.00023": `error` to two significant digits and `estimate` to the same place; tiny
 /// or huge numbers share a power of ten: "(1.20 +- 0.15)e-07". With an error far smaller than the
 /// estimate, the estimate keeps six places: "1.000000 +- 1.0e-18".
-std::string estimate_and_error(double estimate, double error);
+std::string estimate_and_error(double estimate, double error,
+                               ErrorForm form = ErrorForm::kPlusMinus);
 
 /// "10,000": digits in groups of three.
 std::string grouped(std::int64_t number);

@@ -19,7 +19,7 @@ bool has_other_scalings(const Results& results) {
 }
 
 std::string lines_text(const std::string& heading, const std::vector<std::string>& lines,
-                       TableFormat format) {
+                       TableFormat format, std::size_t width) {
   if (lines.empty()) return "";
   constexpr std::size_t kMostShown = 24;
   const bool markdown = format == TableFormat::kMarkdown;
@@ -27,7 +27,7 @@ std::string lines_text(const std::string& heading, const std::vector<std::string
       markdown ? fmt::format("\n## {}\n\n", heading) : fmt::format("\n{}\n", heading);
   const std::string mark = markdown ? "* " : "  ";
   for (std::size_t i = 0; i < std::min(lines.size(), kMostShown); ++i) {
-    text += mark + lines[i] + "\n";
+    text += wrapped(mark + lines[i], width, 4) + "\n";
   }
   if (lines.size() <= kMostShown) return text;
   return text + fmt::format("{}and {} more; manifest.json and attnscale plan have all\n", mark,
@@ -48,7 +48,7 @@ std::vector<std::string> formula_lines(const Config& config) {
 }
 
 std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
-                        std::size_t width) {
+                        std::size_t width, MetricsShown shown) {
   const bool markdown = format == TableFormat::kMarkdown;
   if (markdown) width = std::numeric_limits<std::size_t>::max();
   const std::string heading_mark = markdown ? "## " : "";
@@ -59,10 +59,12 @@ std::string report_text(const Results& run, const ReportWords& words, TableForma
       add(markdown ? to_markdown(table) : to_text(table, width));
     }
   };
-  for (const MetricTables& part : metric_tables(run.rows, width)) {
-    add(heading_mark + part.heading + "\n");
+  for (const MetricTables& part :
+       metric_tables(run.rows, width, markdown ? MetricsShown::kAsked : shown)) {
+    add(wrapped(heading_mark + part.heading, width) + "\n");
     add_tables(part.tables);
   }
+  if (shown == MetricsShown::kAsked) return text;
   add_tables(given_tables(run.weights, run.outputs));
   add_tables(baseline_tables(run.baselines));
   const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
@@ -70,8 +72,9 @@ std::string report_text(const Results& run, const ReportWords& words, TableForma
   for (const std::string& answer : answers) {
     text += (markdown ? "* " + answer : wrapped(answer, width)) + "\n";
   }
-  text += lines_text("Given numbers", words.given, format);
-  return has_other_scalings(run) ? text + lines_text("Logits", words.logits, format) : text;
+  text += lines_text("Given numbers", words.given, format, width);
+  if (!has_other_scalings(run)) return text;
+  return text + lines_text("Logits", words.logits, format, width);
 }
 
 }  // namespace attnscale

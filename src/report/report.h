@@ -30,11 +30,16 @@ struct ReportWords {
   friend bool operator==(const ReportWords&, const ReportWords&) = default;
 };
 
+/// Of an experiment with more metrics than a screen holds, the lesson's alone with a line on how to
+/// see the others; or all in the rows, as somebody asked for them.
+enum class MetricsShown { kScreenful, kAsked };
+
 /// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
-/// as wide as it is. Ends with a line end; empty if there are no rows. The formulas follow if there
-/// are scalings other than the lesson's three.
+/// as wide as it is. Ends with a line end; empty if there are no rows. The words follow, formulas if
+/// there are scalings other than the lesson's three. Metrics that were asked for come alone, without
+/// answers and words; markdown has all of them.
 std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
-                        std::size_t width);
+                        std::size_t width, MetricsShown shown = MetricsShown::kScreenful);
 
 // Its parts.
 
@@ -47,9 +52,12 @@ struct MetricTables {
 /// Tables for every experiment in `rows`, if possible none wider than `width`. A cell is "estimate
 /// +- standard error", with the exact value in brackets if there is one and room for it; a slope is
 /// "median (mean)". A cell shows its status unless that is ok or converged; a note below counts the
-/// converged values. Scalings go down and metrics across if one table per metric would be too wide,
-/// or if an experiment has one cell.
-std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width);
+/// converged values. Where room is short, errors are in brackets, as 0.8740(17); where that is not
+/// enough, exact values are left out. Scalings go down and metrics across if one table per metric
+/// would be too wide, or if an experiment has one cell; of many metrics of one cell each has a
+/// line.
+std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
+                                        MetricsShown shown);
 
 /// One table per experiment, head and query: scaling, key, score, logit, weight, slope down the
 /// keys, and a note with the output vector of each scaling if there is one. Keys and queries count

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #include "numerics/shortest.h"
 
@@ -104,7 +103,7 @@ std::size_t text_width(const ScreenTable& table) {
 }
 
 std::string to_text(const ScreenTable& table, std::size_t width) {
-  std::string out = table.caption.empty() ? "" : table.caption + "\n";
+  std::string out = table.caption.empty() ? "" : wrapped(table.caption, width) + "\n";
   const std::vector<ColumnLook> looks = looks_of(table);
   bool first = true;
   for (const std::vector<std::size_t>& columns : cut_columns(table, looks, width)) {
@@ -113,7 +112,9 @@ std::string to_text(const ScreenTable& table, std::size_t width) {
     append_line(out, table.header, columns, looks);
     for (const std::vector<std::string>& row : table.rows) append_line(out, row, columns, looks);
   }
-  for (const std::string& note : table.notes) out += std::string(kIndent, ' ') + note + "\n";
+  for (const std::string& note : table.notes) {
+    out += wrapped(std::string(kIndent, ' ') + note, width, 2 * kIndent) + "\n";
+  }
   return out;
 }
 
@@ -129,17 +130,32 @@ std::string to_markdown(const ScreenTable& table) {
   return out;
 }
 
-std::string wrapped(std::string text, std::size_t width) {
+std::string wrapped(std::string text, std::size_t width, std::size_t indent) {
+  std::size_t first = text.find_first_not_of(' ');  // of the line: no cut in its indent
   for (std::size_t begin = 0; text.size() - begin > width;) {
     std::size_t blank = text.rfind(' ', begin + width);
-    if (blank == std::string::npos || blank <= begin + kIndent) {
-      blank = text.find(' ', begin + width);  // a word as long as the line
+    if (blank == std::string::npos || blank <= begin + first) {
+      blank = text.find(' ', std::max(begin + width, begin + first));  // a word as long as the line
     }
     if (blank == std::string::npos) break;
-    text.replace(blank, 1, "\n" + std::string(kIndent, ' '));
+    text.replace(blank, 1, "\n" + std::string(indent, ' '));
     begin = blank + 1;
+    first = indent;
   }
   return text;
+}
+
+std::string list_entry(std::string_view label, std::string_view meaning, std::size_t indent,
+                       std::size_t width) {
+  constexpr std::size_t kNarrowest = 30;  // of a column of meanings
+  std::string line(label);
+  if (indent + kNarrowest > width || line.size() + kGap > indent) {
+    indent = std::min(indent, 2 * kIndent);
+    if (!label.empty()) line += "\n";
+    return line + wrapped(std::string(indent, ' ').append(meaning), width, indent) + "\n";
+  }
+  line.resize(indent, ' ');
+  return wrapped(line.append(meaning), width, indent) + "\n";
 }
 
 std::size_t terminal_width(int file) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attnscale {
@@ -31,8 +32,13 @@ std::string to_text(const ScreenTable& table, std::size_t width);
 std::string to_markdown(const ScreenTable& table);
 
 /// The text in lines of at most `width` characters, cut at blanks, where its words allow that; all
-/// but the first are indented by two.
-std::string wrapped(std::string text, std::size_t width);
+/// but the first are indented by `indent`.
+std::string wrapped(std::string text, std::size_t width, std::size_t indent = 2);
+
+/// A label of a list and what it means, which begins at `indent`, wrapped; ends with a line end. On
+/// a screen too narrow for two columns the meaning is on lines of its own.
+std::string list_entry(std::string_view label, std::string_view meaning, std::size_t indent,
+                       std::size_t width);
 
 /// Columns of the terminal that `file` is: the environment's COLUMNS, else the terminal's own, else
 /// 100.

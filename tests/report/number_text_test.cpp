@@ -51,6 +51,21 @@ TEST(EstimateAndError, DoesNotWriteEndlessDigitsForATinyError) {
   EXPECT_EQ(estimate_and_error(0.125, 0), "0.125 +- 0");
 }
 
+TEST(EstimateAndError, PutsAShortErrorInBracketsInTheLastDigits) {
+  const auto text = [](double estimate, double error) {
+    return estimate_and_error(estimate, error, ErrorForm::kLastDigits);
+  };
+  EXPECT_EQ(text(0.874032, 0.001741), "0.8740(17)");
+  EXPECT_EQ(text(31.9482, 0.2262), "31.95(23)");
+  EXPECT_EQ(text(319.48, 2.262), "319.5(2.3)");
+  EXPECT_EQ(text(512.4, 23.4), "512(23)");
+  EXPECT_EQ(text(1, 0.0996), "1.00(10)");
+  EXPECT_EQ(text(1.2e-07, 1.5e-08), "1.20(15)e-07");
+  EXPECT_EQ(text(2.0790308, 6.9e-06), "2.0790308(69)");
+  EXPECT_EQ(text(0.99999999, 1e-18), "1.000000 +- 1.0e-18");
+  EXPECT_EQ(text(0.125, 0), "0.125(0)");
+}
+
 TEST(Grouped, SeparatesThousands) {
   EXPECT_EQ(grouped(8), "8");
   EXPECT_EQ(grouped(1024), "1,024");

@@ -46,9 +46,9 @@ TEST(Report, LeavesTheExactValuesOutWhereTheyDoNotFit) {
 }
 
 TEST(Report, PutsScalingsDownWhereTablesOfAllScalingsAreTooWide) {
-  EXPECT_THAT(text_of(lesson_run(), 54),
-              HasSubstr("     d  scaling           top_weight             slope\n"
-                        "     4  none        0.5800 +- 0.0012     0.210 (0.190)\n"));
+  EXPECT_THAT(text_of(lesson_run(), 53),
+              HasSubstr("     d  scaling     top_weight             slope\n"
+                        "     4  none        0.5800(12)     0.210 (0.190)\n"));
 }
 
 TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
@@ -64,8 +64,9 @@ TEST(Report, PutsScalingsDownWhereThereIsOneSize) {
       "Answers\n"
       "1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64; after the division 1 (exact; "
       "measured\n  1.000)\n"
-      "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs slope "
-      "under none or\n  div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more "
+      "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs the median "
+      "slope\n"
+      "  under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, 2 or more "
       "keys\n");
 }
 
