@@ -6,13 +6,13 @@
 #include <boost/program_options.hpp>
 #include <cctype>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 #include "config/nearest_name.h"
 #include "config/user_error.h"
 #include "io/json_text.h"
 #include "numerics/shortest.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
@@ -29,7 +29,7 @@ po::value_semantic* semantic_of(const OptionRow& row) {
 }
 
 po::options_description description_of(Rows rows) {
-  po::options_description options("Options", 100, 50);
+  po::options_description options;
   for (const OptionRow& row : rows) {
     options.add_options()(std::string(row.name).c_str(), semantic_of(row),
                           std::string(row.help).c_str());
@@ -137,10 +137,15 @@ void Arguments::refuse(const std::string& message) const {
   throw UserError("attnscale " + typed_.front() + ": " + message);
 }
 
-std::string options_text(Rows options) {
-  std::ostringstream text;
-  text << description_of(options);
-  return text.str();
+std::string options_text(Rows options, std::size_t width) {
+  const auto name_of = [](const OptionRow& row) {
+    return fmt::format("  --{}{}{}", row.name, row.value.empty() ? "" : " ", row.value);
+  };
+  std::size_t indent = 0;
+  for (const OptionRow& row : options) indent = std::max(indent, name_of(row).size() + 2);
+  std::string text = "Options:\n";
+  for (const OptionRow& row : options) text += list_entry(name_of(row), row.help, indent, width);
+  return text;
 }
 
 Arguments parse_options(Rows options, std::vector<std::string> typed) {

@@ -95,8 +95,8 @@ class Arguments {
   std::vector<std::string> words_;
 };
 
-/// The options as --help prints them, at most 100 characters wide.
-std::string options_text(std::span<const OptionRow> options);
+/// The options as --help prints them, for a screen of `width` characters.
+std::string options_text(std::span<const OptionRow> options, std::size_t width);
 
 /// Splits what was typed into options and words; its first word is the command. Accepts long
 /// options only, and never guesses from an abbreviation. Throws UserError for an option that the

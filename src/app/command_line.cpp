@@ -1,6 +1,7 @@
 #include "app/command_line.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -108,7 +109,26 @@ Command make_show(const Arguments& arguments) {
   const auto format = arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
                                                                {"markdown", TableFormat::kMarkdown},
                                                                {"csv", TableFormat::kCsv}});
-  return ShowCommand{arguments.words(), format};
+  return ShowCommand{arguments.words(), format, arguments.texts("metric")};
+}
+
+Command make_pool(const Arguments& arguments) {
+  constexpr std::size_t kFewest = 3;
+  if (arguments.words().size() < kFewest) {
+    arguments.refuse(
+        "needs the folder to write and those of two runs or more; see attnscale pool --help");
+  }
+  const auto& words = arguments.words();
+  return PoolCommand{words.front(), {words.begin() + 1, words.end()}, writing_options(arguments)};
+}
+
+Command make_compare(const Arguments& arguments) {
+  const auto& words = arguments.words();
+  if (words.size() != 2) {
+    arguments.refuse(fmt::format(
+        "compares the folders of two runs, not {}; see attnscale compare --help", words.size()));
+  }
+  return CompareCommand{words[0], words[1], format_of(arguments)};
 }
 
 Command make_verify(const Arguments& arguments) {
@@ -226,9 +246,17 @@ constexpr std::array kMergeOptions{
     OptionRow{"quiet", "", "print no tables"},
     OptionRow{"force", "", "replace another run in OUT_DIR, which stays until this one is whole"},
     kHelp};
+constexpr std::array kPoolOptions{
+    OptionRow{"quiet", "", "print no tables"},
+    OptionRow{"force", "", "replace what OUT_DIR holds, which stays until the pooled run is whole"},
+    kHelp};
+constexpr std::array kCompareOptions{
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table); csv and json have every line"},
+    kHelp};
 constexpr std::array kShowOptions{
     OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs",
               false, "table markdown csv"},
+    OptionRow{"metric", "NAME", "print the tables of this metric alone, or of all; may be repeated", true},
     kHelp};
 constexpr std::array kSoftmaxOptions{
     OptionRow{"d", "N", "also divide the scores by sqrt(N) and by N"}, kHelp};
@@ -278,6 +306,10 @@ const std::array kCommands{
     CommandRow{"merge", "OUT_DIR SHARD_DIR...",
                "join the shards of a run into the files of the whole run",
                kMergeOptions, make_merge},
+    CommandRow{"pool", "OUT_DIR DIR...", "join runs that differ in the seed alone, and count how many "
+               "intervals hold the exact value", kPoolOptions, make_pool},
+    CommandRow{"compare", "DIR_A DIR_B", "print how far two runs differ, line by line, the furthest first",
+               kCompareOptions, make_compare},
     CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, make_show},
     CommandRow{"plot", "DIR...", "draw a run's pictures, or the intervals of many seeds",
                kPlotOptions, make_plot},
@@ -323,24 +355,31 @@ std::string usage(const CommandRow& row) {
 }
 
 std::string command_help(const CommandRow& row) {
-  return fmt::format("Usage: attnscale {} [options]\n\n{}\n\n{}", usage(row), row.summary,
-                     options_text(row.options));
+  const std::size_t width = terminal_width(STDOUT_FILENO);
+  return fmt::format("{}\n\n{}\n\n{}",
+                     wrapped(fmt::format("Usage: attnscale {} [options]", usage(row)), width),
+                     wrapped(std::string(row.summary), width, 0), options_text(row.options, width));
 }
 
 std::string program_help() {
-  std::string text =
-      "attnscale measures how big attention scores get, and what that does to softmax.\n\n"
-      "Usage: attnscale COMMAND ...\n\nCommands\n";
+  constexpr std::size_t kColumn = 40;
+  const std::size_t width = terminal_width(STDOUT_FILENO);
+  std::string commands;
   for (const CommandRow& row : kCommands) {
-    text += fmt::format("  {:<38}{}\n", usage(row), row.summary);
+    commands += list_entry("  " + usage(row), row.summary, kColumn, width);
   }
-  return text +
-         "\nattnscale COMMAND --help lists the options of a command; attnscale --version shows the "
-         "version.\n\n"
-         "Try: attnscale run configs/try_this.json\n\n"
-         "Exit codes: 0 done; 1 failed; 2 wrong usage or config, or another run in the folder;\n"
-         "3 finished, but a precision target was not reached; 4 interrupted, run again to go on;\n"
-         "5 a mismatch was found\n";
+  const auto paragraph = [&](const char* text) { return wrapped(text, width, 0) + "\n"; };
+  return paragraph(
+             "attnscale measures how big attention scores get, and what that does to softmax.") +
+         "\nUsage: attnscale COMMAND ...\n\nCommands\n" + commands + "\n" +
+         paragraph(
+             "attnscale COMMAND --help lists the options of a command; attnscale --version "
+             "shows the version.") +
+         "\nTry: attnscale run configs/try_this.json\n\n" +
+         paragraph(
+             "Exit codes: 0 done; 1 failed; 2 wrong usage or config, or another run in the "
+             "folder; 3 finished, but a precision target was not reached; 4 interrupted, run "
+             "again to go on; 5 a mismatch was found");
 }
 
 const CommandRow& find_command(const std::string& name) {

@@ -59,6 +59,18 @@ struct MergeCommand {
 struct ShowCommand {
   std::vector<std::string> folders;
   TableFormat format = TableFormat::kTable;
+  std::vector<std::string> metrics = {};  ///< of --metric; none for a report
+};
+
+struct PoolCommand {
+  std::string out;
+  std::vector<std::string> runs;  ///< folders, in any order
+  WritingOptions writing;
+};
+
+struct CompareCommand {
+  std::string a, b;  ///< folders
+  TableFormat format = TableFormat::kTable;
 };
 
 struct VerifyCommand {
@@ -85,9 +97,9 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, MergeCommand, ShowCommand, VerifyCommand,
-                             SoftmaxCommand, ExactCommand, AuditCommand, CheckCommand, ListCommand,
-                             NewCommand, ScriptCommand, PrintCommand>;
+using Command = std::variant<RunCommand, PlanCommand, MergeCommand, PoolCommand, CompareCommand,
+                             ShowCommand, VerifyCommand, SoftmaxCommand, ExactCommand, AuditCommand,
+                             CheckCommand, ListCommand, NewCommand, ScriptCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. Throws UserError for anything unknown and names
 /// the nearest known word; options are never guessed from an abbreviation.

@@ -11,12 +11,12 @@
 #include "app/joined_summary.h"
 #include "app/manifest.h"
 #include "app/run_folder.h"
+#include "config/nearest_name.h"
 #include "config/user_error.h"
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
 #include "formula/number_words.h"
-#include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/table.h"
 #include "numerics/shortest.h"
@@ -163,18 +163,22 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
              has_unknown ? " and, beyond that, what the given numbers take" : "", folder.string());
 }
 
-Results read_finished(const std::string& folder) {
-  namespace fs = std::filesystem;
-  expect_folder(folder, "a finished run");
-  if (!fs::exists(fs::path(folder) / "summary.csv")) {
-    const std::optional<Manifest> manifest = read_manifest(folder);
-    if (manifest && manifest->shard) {
-      throw UserError(fmt::format("{}: holds {} of a run; join all of them with attnscale merge",
-                                  folder, part_name(manifest->shard)));
-    }
-    throw UserError(folder + ": holds no finished run (no summary.csv in it)");
+// Leaves the rows of the named metrics; refuses one that the run did not measure.
+void keep_metrics(const std::vector<std::string>& names, const std::string& folder,
+                  std::vector<ResultRow>& rows) {
+  if (names.empty() || std::ranges::find(names, "all") != names.end()) return;
+  std::vector<std::string_view> measured;
+  for (const ResultRow& row : rows) {
+    if (std::ranges::find(measured, row.metric) == measured.end()) measured.push_back(row.metric);
   }
-  return read_results(folder);
+  for (const std::string& name : names) {
+    if (std::ranges::find(measured, name) != measured.end()) continue;
+    throw UserError(
+        fmt::format("attnscale show: {}: {}", folder, unknown_name("metric", name, measured)));
+  }
+  std::erase_if(rows, [&](const ResultRow& row) {
+    return std::ranges::find(names, row.metric) == names.end();
+  });
 }
 
 }  // namespace
@@ -196,6 +200,7 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
   for (std::string folder : command.folders) {
     const std::string place = run_place(folder).string();
     Results results = read_finished(place);
+    keep_metrics(command.metrics, place, results.rows);
     std::optional<Manifest> manifest = read_manifest(place);
     if (command.format == TableFormat::kCsv) {
       while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -203,7 +208,8 @@ std::string show_text(const ShowCommand& command, std::size_t width) {
       continue;
     }
     if (command.folders.size() > 1) text += folder + "\n\n";
-    text += report_text(results, manifest.value_or(Manifest{}).words, command.format, width);
+    const auto shown = command.metrics.empty() ? MetricsShown::kScreenful : MetricsShown::kAsked;
+    text += report_text(results, manifest.value_or(Manifest{}).words, command.format, width, shown);
   }
   return command.format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }

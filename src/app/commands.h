@@ -19,6 +19,12 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor);
 /// Does what `attnscale merge` promises: the files of the run that the shards are parts of.
 ExitCode merge_experiment(const MergeCommand& command);
 
+/// Does what `attnscale pool` promises: the tables of one run from runs with other seeds.
+ExitCode pool_experiment(const PoolCommand& command);
+
+/// The lines that two runs have in common, and how far apart they are.
+std::string compare_text(const CompareCommand& command, std::size_t width);
+
 /// Cells, blocks, formulas and expected processor seconds of a config; `width` is that of the
 /// screen in characters. Warnings go to `warnings`.
 std::string plan_text(const PlanCommand& command, std::size_t width,

@@ -183,8 +183,8 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
 }
 
 std::vector<ManifestFile> write_run(const std::filesystem::path& folder, const Config& config,
-                                    const Results& results) {
-  std::vector<NamedBytes> files = result_files(config, results);
+                                    const Results& results, const std::optional<Table>& coverage) {
+  std::vector<NamedBytes> files = result_files(config, results, coverage);
   files.push_back({"config.json", to_json_text(config)});
   write_atomically(folder, files);
   std::vector<ManifestFile> entries;

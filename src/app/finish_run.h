@@ -12,6 +12,7 @@
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
+#include "io/table.h"
 
 namespace attnscale {
 
@@ -30,6 +31,7 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
 /// Writes the result files and config.json into `folder`, each atomically, and returns their
 /// entries of the manifest.
 std::vector<ManifestFile> write_run(const std::filesystem::path& folder, const Config& config,
-                                    const Results& results);
+                                    const Results& results,
+                                    const std::optional<Table>& coverage = std::nullopt);
 
 }  // namespace attnscale

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/manifest.h"
+#include "app/run_folder.h"
 #include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
@@ -96,7 +97,7 @@ const std::vector<NameList>& name_lists() {
   return lists;
 }
 
-std::string names_text(const NameList& list, const ListCommand& command) {
+std::string names_text(const NameList& list, const ListCommand& command, std::size_t screen) {
   std::vector<NamedRow> rows = list.rows();
   if (!command.word.empty()) {
     std::vector<std::string_view> names;
@@ -118,7 +119,7 @@ std::string names_text(const NameList& list, const ListCommand& command) {
   for (const NamedRow& row : rows) {
     std::string_view label = row.values.front();
     for (const std::string& line : row.lines) {
-      text += fmt::format("{:<{}}{}\n", label, width, line);
+      text += list_entry(label, line, width, screen);
       label = "";
     }
   }
@@ -169,11 +170,12 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
     if (manifest) {
       const std::string changes = changes_of(manifest->arguments);
       const auto queries = queries_of(*manifest, folder);
+      const RunPart& part = manifest->part;
       table.rows.push_back(
           {folder.string(), manifest->run, static_cast<std::int64_t>(manifest->seed),
-           changes.empty() ? Value() : Value(changes), queries ? Value(*queries) : Value(),
-           manifest->status + (manifest->shard ? ", " + part_name(manifest->shard) : ""),
-           manifest->ended});
+           changes.empty() ? Value() : Value(changes),
+           queries ? Value(*queries * part.runs()) : Value(),
+           manifest->status + (part == RunPart{} ? "" : ", " + short_name(part)), manifest->ended});
     } else if (fs::exists(folder / "events.jsonl")) {
       table.rows.push_back({folder.string(), {}, {}, {}, {}, "unfinished", {}});
     }
@@ -207,7 +209,7 @@ std::vector<std::string_view> list_names() {
 
 std::string list_text(const ListCommand& command, std::size_t width) {
   for (const NameList& list : name_lists()) {
-    if (list.name == command.what) return names_text(list, command);
+    if (list.name == command.what) return names_text(list, command, width);
   }
   return runs_text(command, width);
 }

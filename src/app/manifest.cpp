@@ -1,16 +1,12 @@
 #include "app/manifest.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "io/json_text.h"
 #include "io/sha256.h"
 #include "io/whole_file.h"
-#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -38,7 +34,7 @@ void visit_keys(AnyManifest& manifest, const Visitor& visit) {
   visit("run", manifest.run);
   visit("seed", manifest.seed);
   visit("fingerprint", manifest.fingerprint);
-  visit("shard", manifest.shard, Need::kRequired);
+  visit("shard", manifest.part, Need::kRequired);
   visit("started", manifest.started);
   visit("ended", manifest.ended);
   visit("seconds", manifest.seconds);
@@ -93,23 +89,12 @@ static void from_json(const Json& json, JsonText& config) {
   config.text = json.dump();
 }
 
-static void to_json(Json& json, const std::optional<Shard>& shard) {
-  json = part_name(shard);
+static void to_json(Json& json, const RunPart& part) {
+  json = to_string(part);
 }
 
-static void from_json(const Json& json, std::optional<Shard>& shard) {
-  const std::string_view text = json.get_ref<const std::string&>();
-  shard.reset();
-  if (text == kWholeRun) return;
-  const std::size_t index_at = std::string_view("shard ").size();
-  const std::size_t of = text.find(" of ");
-  if (!text.starts_with("shard ") || of == std::string_view::npos || of < index_at) {
-    throw std::invalid_argument("shard");
-  }
-  const auto index = parse_number<std::int64_t>(text.substr(index_at, of - index_at));
-  const auto count = parse_number<std::int64_t>(text.substr(of + std::string_view(" of ").size()));
-  if (!index || !count || *index < 1 || *index > *count) throw std::invalid_argument("shard");
-  shard = Shard{*index, *count};
+static void from_json(const Json& json, RunPart& part) {
+  part = parse_run_part(json.get_ref<const std::string&>()).value();
 }
 
 static void to_json(Json& json, const ManifestFile& file) {
@@ -123,11 +108,6 @@ static void from_json(const Json& json, ManifestFile& file) {
 ManifestFile entry_of(const NamedBytes& file) {
   return {file.name, sha256_hex(file.bytes), file.bytes.size(),
           std::ranges::count(file.bytes, '\n')};
-}
-
-std::string part_name(std::optional<Shard> shard) {
-  if (!shard) return std::string(kWholeRun);
-  return fmt::format("shard {} of {}", shard->index, shard->count);
 }
 
 std::string to_json_text(const Manifest& manifest) {

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/run_part.h"
 #include "app/version.h"
-#include "execution/shard.h"
 #include "io/atomic_file.h"
 #include "report/report.h"
 
@@ -57,7 +57,7 @@ struct Manifest {
   std::string run;
   std::uint64_t seed = 0;
   std::string fingerprint;
-  std::optional<Shard> shard;  ///< empty for the whole run
+  RunPart part;                ///< under the key "shard"
   std::string started, ended;  ///< ISO 8601, in UTC
   double seconds = 0;
   std::string status;  ///< kFinishedStatus, interrupted or failed
@@ -69,9 +69,6 @@ struct Manifest {
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
-
-/// "the whole run", or "shard I of N", even if N is 1: as manifest.json has it.
-std::string part_name(std::optional<Shard> shard);
 
 /// The text of manifest.json. Bytes that are not UTF-8, as arguments may hold, become U+FFFD.
 std::string to_json_text(const Manifest& manifest);

@@ -28,6 +28,12 @@ struct Runner {
 
   ExitCode operator()(const MergeCommand& command) const { return merge_experiment(command); }
 
+  ExitCode operator()(const PoolCommand& command) const { return pool_experiment(command); }
+
+  ExitCode operator()(const CompareCommand& command) const {
+    return print(compare_text(command, terminal_width(STDOUT_FILENO)));
+  }
+
   ExitCode operator()(const PlanCommand& command) const {
     std::vector<std::string> warnings;
     const std::string text = plan_text(command, terminal_width(STDOUT_FILENO), warnings);

@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/finish_run.h"
+#include "app/pool.h"
 #include "app/process.h"
 #include "app/run_folder.h"
 #include "app/run_journal.h"
@@ -17,6 +18,7 @@
 #include "execution/stop.h"
 #include "io/folder_lock.h"
 #include "io/result_files.h"
+#include "io/result_tables.h"
 #include "io/whole_file.h"
 #include "numerics/vector_target.h"
 #include "report/report.h"
@@ -66,21 +68,23 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
     FolderContents contents = inspect_folder(run_place(folder), wanted);
     if (contents.state != FolderState::kOther) return Workplace{folder, std::move(contents)};
     if (options.other_run == OtherRun::kRefuse) {
-      throw UserError(contents.difference +
-                      ". Write elsewhere with --out DIR, or replace it with --force");
+      throw UserError(
+          contents.difference +
+          (wanted.part.is_pool() ? ". Name another folder" : ". Write elsewhere with --out DIR") +
+          ", or replace it with --force");
     }
     const fs::path beside = folder / kReplacementName;
     return Workplace{beside, inspect_folder(beside, wanted)};
   };
   const auto show = [&](const FolderContents& contents) {
-    return show_finished_run(folder, contents.exit_code, wanted.shard, options.verbosity);
+    return show_finished_run(folder, contents.exit_code, wanted.part.shard, options.verbosity);
   };
   // What a kill left beside a finished run. It does no harm where it cannot be removed.
   const auto tidy = [&] {
-    if (!has_leftovers(folder, wanted.shard)) return;
+    if (!has_leftovers(folder, wanted.part.shard)) return;
     try {
       const FolderLock lock(folder);
-      if (look().found.state == FolderState::kFinished) remove_leftovers(folder, wanted.shard);
+      if (look().found.state == FolderState::kFinished) remove_leftovers(folder, wanted.part.shard);
     } catch (const std::exception&) {
       return;
     }
@@ -97,7 +101,7 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
   Workplace at = look();  // now that nobody else can change it
   const fs::path place = at.place;
   if (at.found.state == FolderState::kFinished) {
-    remove_leftovers(folder, wanted.shard);
+    remove_leftovers(folder, wanted.part.shard);
     return show(at.found);
   }
   if (at.found.state == FolderState::kOther) {
@@ -110,7 +114,7 @@ ExitCode with_claimed_folder(const fs::path& folder, const WantedRun& wanted,
     const ExitCode code = work(std::move(at), journal);
     if (run_place(folder) != folder) put_in_place(folder);
     if (code != ExitCode::kInterrupted) {
-      remove_leftovers(folder, wanted.shard);
+      remove_leftovers(folder, wanted.part.shard);
       say("wrote " + folder.string());
     }
     return code;
@@ -152,7 +156,7 @@ bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path&
   };
   const bool finished = executor.measure(wanted.plan, ledger, options);
   // A shard's checkpoint is its result; that of a long run is kept in case its end is cut short.
-  if (finished && (wanted.shard || is_long)) options.checkpoint();
+  if (finished && (wanted.part.shard || is_long)) options.checkpoint();
   return finished;
 }
 
@@ -200,18 +204,20 @@ ExitCode finish(const FinishedRun& finished, std::vector<ManifestFile> files, Ve
 
 ExitCode finish_shard(const WantedRun& wanted, const fs::path& place, RunJournal& journal) {
   journal.end(ExitCode::kDone, checkpoint_entry(place));
-  say(part_name(wanted.shard) + " is done; join all shards with attnscale merge");
+  say(to_string(wanted.part) + " is done; join all shards with attnscale merge");
   return ExitCode::kDone;
 }
 
-void refuse_to_write_into_a_shard(const fs::path& folder, const std::vector<fs::path>& shards) {
-  for (const fs::path& shard : shards) {
+// `what` are "shards" or "runs".
+void refuse_to_write_into(const fs::path& folder, const std::vector<std::string>& parts,
+                          const char* command, const char* what) {
+  for (const fs::path part : parts) {
     std::error_code unreadable;
-    if (fs::equivalent(folder, shard, unreadable)) {
-      throw UserError(
-          "attnscale merge: " + folder.string() +
-          " is one of the shards and cannot be the folder to write; name another folder first");
-    }
+    if (!fs::equivalent(folder, part, unreadable)) continue;
+    throw UserError(fmt::format(
+        "attnscale {}: {} is one of the {} and cannot be the folder to write; name another folder "
+        "first",
+        command, folder.string(), what));
   }
 }
 
@@ -233,7 +239,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   early.emplace(stop, [&] { end_process([&] { return give_up_before_measuring(stop); }); });
   const LoadedConfig loaded = load(command);
   const Plan plan = make_plan(loaded.config);
-  const WantedRun wanted{plan, identity_of(loaded.config), command.shard};
+  const WantedRun wanted{plan, identity_of(loaded.config), {.shard = command.shard}};
   const fs::path folder = command.out.value_or(
       results_folder(loaded.config, command.overrides, command.shard).string());
   const auto work = [&](Workplace at, RunJournal& journal) {
@@ -248,7 +254,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     early.reset();
     StopGuard guard(stop, [&] { end_process(interrupted); });
     if (measure(wanted, command, place, stop, guard, executor, ledger, journal)) {
-      if (wanted.shard) {
+      if (wanted.part.shard) {
         guard.dismiss();
         return finish_shard(wanted, place, journal);
       }
@@ -264,13 +270,33 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   return with_claimed_folder(folder, wanted, command.writing, work);
 }
 
+ExitCode pool_experiment(const PoolCommand& command) {
+  refuse_to_write_into(command.out, command.runs, "pool", "runs");
+  const PooledRun pooled = read_pool(command.runs);
+  const WantedRun wanted{pooled.plan, pooled.identity, {.seeds = pooled.seeds}};
+  const auto work = [&](const Workplace& at, RunJournal& journal) {
+    auto files = write_run(at.place, pooled.plan.config, pooled.results,
+                           table_of<CoverageRow>(pooled.coverage));
+    const FinishedRun finished{pooled.results, {}};
+    const ExitCode code = finish(finished, std::move(files), command.writing.verbosity, journal);
+    if (command.writing.verbosity == Verbosity::kNormal && !pooled.coverage.empty()) {
+      write_stdout("\n" + coverage_text(pooled.coverage, terminal_width(STDOUT_FILENO)));
+    }
+    return code;
+  };
+  return with_claimed_folder(command.out, wanted, command.writing, work);
+}
+
 ExitCode merge_experiment(const MergeCommand& command) {
   const fs::path folder = command.out;
   const std::vector<fs::path> shards(command.shards.begin(), command.shards.end());
   for (const fs::path& shard : shards) expect_folder(shard, "a shard");
-  refuse_to_write_into_a_shard(folder, shards);
+  refuse_to_write_into(folder, command.shards, "merge", "shards");
+  if (are_runs_of_other_seeds(command.shards)) {
+    throw UserError("attnscale merge: these are runs of other seeds: attnscale pool joins them");
+  }
   MergedRun merged = merged_run(shards);
-  const WantedRun wanted{merged.plan, merged.identity, std::nullopt};
+  const WantedRun wanted{merged.plan, merged.identity};
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
     const auto finished = estimate_run(merged.plan, ledger);

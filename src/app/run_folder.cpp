@@ -12,6 +12,7 @@
 #include "io/json_text.h"
 #include "io/result_files.h"
 #include "io/whole_file.h"
+#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -85,8 +86,8 @@ std::string difference_from(const Manifest& manifest, const WantedRun& wanted) {
                : fmt::format("{} is {} there and {} here", found->key, shortened(found->theirs),
                              shortened(found->ours));
   }
-  if (manifest.shard == wanted.shard) return "";
-  return fmt::format("it is {}, this is {}", part_name(manifest.shard), part_name(wanted.shard));
+  if (manifest.part == wanted.part) return "";
+  return fmt::format("it is {}, this is {}", to_string(manifest.part), to_string(wanted.part));
 }
 
 FolderContents another_run(const std::string& difference) {
@@ -138,13 +139,24 @@ void expect_folder(const fs::path& folder, std::string_view what) {
   }
 }
 
+Results read_finished(const fs::path& folder) {
+  expect_folder(folder, "a finished run");
+  if (fs::exists(folder / "summary.csv")) return read_results(folder);
+  const std::optional<Manifest> manifest = read_manifest(folder);
+  if (manifest && manifest->part.shard) {
+    throw UserError(fmt::format("{}: holds {} of a run; join all of them with attnscale merge",
+                                folder.string(), to_string(manifest->part)));
+  }
+  throw UserError(folder.string() + ": holds no finished run (no summary.csv in it)");
+}
+
 FolderContents inspect_folder(const fs::path& folder, const WantedRun& wanted) {
   expect_room_for_a_run(folder);
   if (auto contents = contents_by_manifest(folder, wanted)) return std::move(*contents);
   FolderContents contents;
   if (const auto checkpoint = load_checkpoint(folder)) {
     const std::string other =
-        other_run_in(folder, *checkpoint, wanted.identity, wanted.shard.value_or(Shard{}));
+        other_run_in(folder, *checkpoint, wanted.identity, wanted.part.shard.value_or(Shard{}));
     if (!other.empty()) return another_run(other);
     contents.state = FolderState::kUnfinished;
     contents.measured = read_cells(*checkpoint, wanted.plan);

@@ -1,16 +1,19 @@
 // The folder of a run: where it is and what it already holds.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/run_part.h"
 #include "config/config.h"
 #include "config/user_error.h"
 #include "execution/checkpoint.h"
 #include "experiment/plan.h"
+#include "experiment/result_row.h"
 
 namespace attnscale {
 
@@ -18,7 +21,7 @@ namespace attnscale {
 struct WantedRun {
   const Plan& plan;
   RunIdentity identity;
-  std::optional<Shard> shard;  ///< empty for the whole run
+  RunPart part = {};
 };
 
 /// The identity of a run of `config` by this program.
@@ -61,6 +64,9 @@ std::filesystem::path run_place(const std::filesystem::path& folder);
 /// Puts the replacement in the place of the run in `folder`. At every moment one of them is whole,
 /// and run_place leads to it.
 void put_in_place(const std::filesystem::path& folder);
+
+/// The rows of the finished run in `folder`. Throws UserError if it holds none.
+Results read_finished(const std::filesystem::path& folder);
 
 /// Throws UserError if `folder` is no folder; `what` is the one that is wanted, such as "a shard".
 void expect_folder(const std::filesystem::path& folder, std::string_view what);

@@ -7,6 +7,7 @@
 
 #include "app/version.h"
 #include "io/atomic_file.h"
+#include "io/sha256.h"
 #include "numerics/vector_target.h"
 #include "report/report.h"
 
@@ -38,7 +39,10 @@ Manifest first_manifest(const WantedRun& wanted) {
   manifest.run = wanted.plan.config.name;
   manifest.seed = wanted.plan.config.seed;
   manifest.fingerprint = fingerprint(wanted.identity);
-  manifest.shard = wanted.shard;
+  manifest.part = wanted.part;
+  if (!wanted.part.seeds.empty()) {
+    manifest.fingerprint = sha256_hex(manifest.fingerprint + to_string(wanted.part));
+  }
   manifest.words = {formula_lines(wanted.plan.config), given_lines(wanted.plan.config)};
   manifest.config.text = wanted.identity.config;
   return manifest;
@@ -59,7 +63,7 @@ RunJournal::RunJournal(std::filesystem::path folder, const WantedRun& wanted,
   manifest_.started = timestamp(started_);
   append("start", {{"run", manifest_.run},
                    {"seed", static_cast<std::int64_t>(manifest_.seed)},
-                   {"shard", part_name(manifest_.shard)},
+                   {"shard", to_string(manifest_.part)},
                    {"fingerprint", manifest_.fingerprint},
                    {"version", manifest_.build.version},
                    {"threads", manifest_.threads},

@@ -50,17 +50,13 @@ void fill_estimate(const MetricRow& metric, MomentsKnown known, const Estimate& 
     row.status = "rare";
     return;
   }
-  const Interval interval = interval_of(metric, estimate, row.queries);
-  row.ci_low = interval.low;
-  row.ci_high = interval.high;
+  fill_interval(metric, row);
 }
 
-void fill_fraction(double fraction, ResultRow& row) {
+void fill_fraction(const MetricRow& metric, double fraction, ResultRow& row) {
   row.status = "ok";
   row.estimate = fraction;
-  const Interval interval = fraction_interval(fraction, row.queries);
-  row.ci_low = interval.low;
-  row.ci_high = interval.high;
+  fill_interval(metric, row);
   if (fraction > 0 && fraction < 1) {
     row.std_error = std::sqrt(fraction * (1 - fraction) / static_cast<double>(row.queries));
   }
@@ -94,6 +90,15 @@ void fill_distribution(const Moments& moments, const MetricCounts& counts, Resul
 
 }  // namespace
 
+void fill_interval(const MetricRow& metric, ResultRow& row) {
+  if (!metric.is_fraction && !row.std_error) return;
+  const Interval interval = metric.is_fraction
+                                ? fraction_interval(*row.estimate, row.queries)
+                                : interval_of(metric, {*row.estimate, *row.std_error}, row.queries);
+  row.ci_low = interval.low;
+  row.ci_high = interval.high;
+}
+
 std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact) {
   const Experiment& experiment = plan.experiment_of(cell);
@@ -115,7 +120,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
       const Estimate estimate =
           metric_estimate(*metric, moments, power_scale(scaling.logit, cell.draw));
       if (metric->is_fraction && std::isfinite(estimate.value)) {
-        fill_fraction(estimate.value, row);
+        fill_fraction(*metric, estimate.value, row);
       } else {
         fill_estimate(*metric, moments_known(*metric, cell.draw, scaling.logit), estimate, row);
       }

@@ -16,4 +16,9 @@ namespace attnscale {
 std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
                                      ExactValues& exact);
 
+/// Gives a row with an estimate the interval that fits its metric: Clopper and Pearson's for a
+/// fraction, else Student's or, for a spread or kurtosis, that on a logarithm, where the row has a
+/// standard error.
+void fill_interval(const MetricRow& metric, ResultRow& row);
+
 }  // namespace attnscale

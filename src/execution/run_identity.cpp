@@ -92,6 +92,12 @@ bool is_comparable(const RunIdentity& identity) {
   }
 }
 
+RunIdentity with_seed(const RunIdentity& identity, std::uint64_t seed) {
+  json config = parse_json(identity.config);
+  config["seed"] = seed;
+  return {identity.version, config.dump()};
+}
+
 std::optional<Difference> first_difference(const RunIdentity& ours, const RunIdentity& theirs) {
   if (ours.version != theirs.version) return Difference{"version", ours.version, theirs.version};
   const json our_config = numbers_of(ours.config);

@@ -2,6 +2,7 @@
 // machine they ran with. Reads configs as JSON, so that no key of a config is overlooked.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ std::string fingerprint(const RunIdentity& identity);
 
 /// True if the config is a JSON object, as the other functions ask.
 bool is_comparable(const RunIdentity& identity);
+
+/// The same run with another seed. The config must be a JSON object.
+RunIdentity with_seed(const RunIdentity& identity, std::uint64_t seed);
 
 /// Empty if the two give the same numbers. The seed is compared before all other keys. Both configs
 /// must be JSON.

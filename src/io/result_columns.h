@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "estimate/difference.h"
+#include "estimate/pool.h"
 #include "experiment/result_row.h"
 #include "io/table.h"
 
@@ -168,6 +170,32 @@ void visit_columns(Is<BaselineRow> auto& row, auto&& column) {
   column("baseline", row.baseline);
   column("baseline_std_error", row.baseline_std_error);
   column("ratio", row.ratio);
+}
+
+void visit_columns(Is<CoverageRow> auto& row, auto&& column) {
+  visit_columns(row.key, column);
+  column("metric", row.metric);
+  column("runs", row.runs);
+  column("reference", row.reference);
+  column("intervals", row.intervals);
+  column("holding", row.holding);
+  column("share", row.share);
+}
+
+void visit_columns(Is<DifferenceRow> auto& row, auto&& column) {
+  column("experiment", row.key.experiment);
+  visit_entries(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
+  column("metric", row.metric);
+  column("estimate_a", row.a);
+  column("std_error_a", row.a_std_error);
+  column("estimate_b", row.b);
+  column("std_error_b", row.b_std_error);
+  column("difference", row.difference);
+  column("std_error", row.std_error);
+  column("z", row.z);
+  column("shared", row.shared);
 }
 
 }  // namespace attnscale

@@ -75,7 +75,7 @@ constexpr const char* kSqlName = "schema.sql";
 std::vector<std::string> result_file_names() {
   std::vector<std::string> names;
   for (const ResultFile& file : kFiles) names.emplace_back(file.name);
-  names.insert(names.end(), {kPackageName, kSqlName});
+  names.insert(names.end(), {kCoverageName, kPackageName, kSqlName});
   return names;
 }
 
@@ -88,7 +88,8 @@ std::vector<std::string> result_file_names(const Config& config) {
   return names;
 }
 
-std::vector<NamedBytes> result_files(const Config& config, const Results& results) {
+std::vector<NamedBytes> result_files(const Config& config, const Results& results,
+                                     const std::optional<Table>& coverage) {
   std::vector<NamedBytes> files;
   DataPackage package;
   for (const ResultFile& file : kFiles) {
@@ -96,6 +97,10 @@ std::vector<NamedBytes> result_files(const Config& config, const Results& result
     const Table table = file.table(results);
     files.push_back({file.name, file.format(table)});
     if (file.format == to_csv) package.add(file.name, table, files.back().bytes);
+  }
+  if (coverage) {
+    files.push_back({kCoverageName, to_csv(*coverage)});
+    package.add(kCoverageName, *coverage, files.back().bytes);
   }
   files.push_back({kPackageName, package.json(config)});
   files.push_back({kSqlName, package.sql()});

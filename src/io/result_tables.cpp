@@ -218,6 +218,8 @@ template Table table_of(std::span<const ContrastRow>);
 template Table table_of(std::span<const WeightRow>);
 template Table table_of(std::span<const OutputRow>);
 template Table table_of(std::span<const BaselineRow>);
+template Table table_of(std::span<const CoverageRow>);
+template Table table_of(std::span<const DifferenceRow>);
 
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};

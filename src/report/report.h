@@ -35,9 +35,9 @@ struct ReportWords {
 enum class MetricsShown { kScreenful, kAsked };
 
 /// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
-/// as wide as it is. Ends with a line end; empty if there are no rows. The words follow, formulas if
-/// there are scalings other than the lesson's three. Metrics that were asked for come alone, without
-/// answers and words; markdown has all of them.
+/// as wide as it is. Ends with a line end; empty if there are no rows. The words follow, formulas
+/// if there are scalings other than the lesson's three. Metrics that were asked for come alone,
+/// without answers and words; markdown has all of them.
 std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
                         std::size_t width, MetricsShown shown = MetricsShown::kScreenful);
 

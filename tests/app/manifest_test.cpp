@@ -26,7 +26,7 @@ Manifest full_manifest() {
   manifest.run = "tiny";
   manifest.seed = 9007199254740991;
   manifest.fingerprint = "0123";
-  manifest.shard = Shard{2, 3};
+  manifest.part.shard = Shard{2, 3};
   manifest.started = "2026-01-02T03:04:05.678Z";
   manifest.ended = "2026-01-02T03:04:06.000Z";
   manifest.seconds = 0.322;
@@ -82,17 +82,20 @@ TEST(Manifest, IsNotReadFromWhatIsNone) {
   }
 }
 
-TEST(Manifest, NamesItsShardInWords) {
+TEST(Manifest, NamesItsPartInWords) {
   json manifest = json::parse(to_json_text(full_manifest()));
   EXPECT_EQ(manifest["shard"], "shard 2 of 3");
   const auto read = [&](const char* words) {
     manifest["shard"] = words;
     return parse_manifest(manifest.dump());
   };
-  EXPECT_EQ(read("the whole run")->shard, std::nullopt);
-  EXPECT_EQ(read("shard 1 of 1")->shard, (Shard{1, 1}));
+  EXPECT_EQ(read("the whole run")->part, RunPart{});
+  EXPECT_EQ(read("shard 1 of 1")->part, (RunPart{.shard = Shard{1, 1}}));
+  EXPECT_EQ(read("pool of 3 runs: seeds 0 7 18446744073709551615")->part,
+            (RunPart{.seeds = {0, 7, 18446744073709551615U}}));
   for (const char* wrong : {"", "shard", "shard 4 of 3", "shard 0 of 3", "shard 2 of 3 ",
-                            "shard 2 of", "shard of 3", " of 3", "whole run"}) {
+                            "shard 2 of", "shard of 3", " of 3", "whole run",
+                            "pool of 2 runs: seeds 1", "pool of 1 runs: seeds x", "pool of 0 runs"}) {
     EXPECT_FALSE(read(wrong).has_value()) << wrong;
   }
 }

@@ -1,0 +1,175 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "app/commands.h"
+#include "app/manifest.h"
+#include "app/run_folder.h"
+#include "config/config.h"
+#include "config/user_error.h"
+#include "estimate/difference.h"
+#include "experiment/plan.h"
+#include "io/result_tables.h"
+#include "io/table.h"
+#include "report/number_text.h"
+#include "report/screen_table.h"
+
+namespace attnscale {
+namespace {
+
+struct ComparedRun {
+  std::string folder;
+  std::vector<ResultRow> rows;
+  std::optional<Plan> plan;  // none if its config asks for what this program does not know
+};
+
+ComparedRun read_compared(const std::string& folder) {
+  const std::filesystem::path place = run_place(folder);
+  ComparedRun run{folder, read_finished(place).rows, std::nullopt};
+  const std::optional<Manifest> manifest = read_manifest(place);
+  if (!manifest) return run;
+  try {
+    run.plan = make_plan(parse_config(manifest->config.text, folder).config);
+  } catch (const UserError&) {
+    // Then nothing is known of what it drew.
+  }
+  return run;
+}
+
+// The scaling of a line and the cell it was drawn in; nullptr if it was not drawn, or not known.
+struct LineSource {
+  const Cell* cell = nullptr;
+  const Scaling* scaling = nullptr;
+  double saturated_above = 0;
+};
+
+LineSource source_of(const std::optional<Plan>& plan, const ResultRow& row) {
+  if (!plan) return {};
+  for (const Cell& cell : plan->cells) {
+    const Experiment& experiment = plan->experiment_of(cell);
+    if (experiment.name != row.key.experiment || row.queries > cell.queries) continue;
+    for (const Scaling& scaling : experiment.scalings) {
+      if (key_of(*plan, cell, scaling) == row.key) {
+        return {&cell, &scaling, experiment.saturated_above};
+      }
+    }
+  }
+  return {};
+}
+
+SharedDraws shared_draws(const ComparedRun& run_a, const ComparedRun& run_b, const ResultRow& a,
+                         const ResultRow& b) {
+  const LineSource ours = source_of(run_a.plan, a);
+  const LineSource theirs = source_of(run_b.plan, b);
+  if (ours.cell == nullptr || theirs.cell == nullptr) return SharedDraws::kNone;
+  const bool same_queries = a.key.seed == b.key.seed && a.queries == b.queries &&
+                            ours.cell->identity == theirs.cell->identity &&
+                            ours.cell->block_queries == theirs.cell->block_queries;
+  if (!same_queries) return SharedDraws::kNone;
+  const bool same_logits =
+      *ours.scaling == *theirs.scaling && ours.saturated_above == theirs.saturated_above;
+  return same_logits ? SharedDraws::kLogits : SharedDraws::kQueries;
+}
+
+std::string with_error(const std::optional<double>& value, const std::optional<double>& error) {
+  if (!value) return "";
+  return error ? estimate_and_error(*value, *error, ErrorForm::kLastDigits)
+               : rounded_short(*value, 5);
+}
+
+std::string label_of(const ResultKey& key, std::size_t column) {
+  switch (column) {
+    case 0:
+      return key.experiment;
+    case 1:
+      return key.entries.empty() ? "" : name_with_value(key.entries, key.entries_value);
+    case 2:
+      return key.d ? std::to_string(*key.d) : "";
+    case 3:
+      return std::to_string(key.keys);
+    default:
+      return name_with_value(key.scaling, key.scaling_value);
+  }
+}
+
+// The furthest lines, and what their errors are. Labels that do not vary are left out.
+ScreenTable screen_of(const Differences& found, const ComparedRun& a, const ComparedRun& b) {
+  constexpr std::size_t kMostShown = 20;
+  const std::vector<const char*> labels{"experiment", "entries", "d", "keys", "scaling"};
+  const auto& rows = found.rows;
+  ScreenTable screen;
+  screen.caption = fmt::format("{} (B) less {} (A), the furthest lines first", b.folder, a.folder);
+  std::vector<std::size_t> varied;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto differs = [&](const DifferenceRow& row) {
+      return label_of(row.key, i) != label_of(rows.front().key, i);
+    };
+    if (std::ranges::none_of(rows, differs)) continue;
+    varied.push_back(i);
+    screen.header.emplace_back(labels[i]);
+  }
+  screen.header.emplace_back("metric");
+  screen.label_columns = screen.header.size();
+  for (const char* column : {"A", "B", "B - A", "z", "shared"}) screen.header.emplace_back(column);
+  for (const DifferenceRow& row : std::span(rows).first(std::min(rows.size(), kMostShown))) {
+    std::vector<std::string>& cells = screen.rows.emplace_back();
+    for (const std::size_t i : varied) cells.push_back(label_of(row.key, i));
+    const bool cancels = row.std_error && *row.std_error == 0;
+    cells.insert(cells.end(), {row.metric, with_error(row.a, row.a_std_error),
+                               with_error(row.b, row.b_std_error),
+                               with_error(row.difference, cancels ? std::nullopt : row.std_error),
+                               row.z ? with_places(*row.z, 2) : "", row.shared});
+  }
+  const auto count = [&](SharedDraws shared) {
+    return std::ranges::count(rows, name_of(shared), &DifferenceRow::shared);
+  };
+  const auto note = [&](auto number, const std::string& text) {
+    if (number > 0) screen.notes.push_back(fmt::format("{} {}", number, text));
+  };
+  note(rows.size() - screen.rows.size(), "more lines are nearer; --format csv has all");
+  note(count(SharedDraws::kNone),
+       "lines share nothing: the error is the root of the sum of both errors' squares");
+  note(
+      count(SharedDraws::kQueries),
+      "lines share their queries, not their logits: the error is at most the sum of both, as here");
+  note(count(SharedDraws::kLogits),
+       "lines share their queries and logits: chance cancels, what differs is not chance");
+  note(found.only_a, "lines are in A alone");
+  note(found.only_b, "lines are in B alone");
+  return screen;
+}
+
+}  // namespace
+
+std::string compare_text(const CompareCommand& command, std::size_t width) {
+  const ComparedRun a = read_compared(command.a);
+  const ComparedRun b = read_compared(command.b);
+  const auto shared = [&](const ResultRow& of_a, const ResultRow& of_b) {
+    return shared_draws(a, b, of_a, of_b);
+  };
+  const Differences found = differences(a.rows, b.rows, shared);
+  if (found.rows.empty()) {
+    throw UserError(fmt::format(
+        "attnscale compare: {} and {} have no line in common; lines are the same if experiment, "
+        "entries, d, keys, scaling and metric are",
+        a.folder, b.folder));
+  }
+  const Table table = table_of<DifferenceRow>(found.rows);
+  switch (command.format) {
+    case TableFormat::kCsv:
+      return to_csv(table);
+    case TableFormat::kJson:
+      return to_json(table);
+    case TableFormat::kMarkdown:
+      return to_markdown(screen_of(found, a, b));
+    case TableFormat::kTable:
+      break;
+  }
+  return to_text(screen_of(found, a, b), width);
+}
+
+}  // namespace attnscale

@@ -1,0 +1,73 @@
+"""attnscale compare: the same lines of two runs, and how far they are apart."""
+
+import csv
+import io
+import json
+import math
+import unittest
+
+from attnscale_cli import CommandLineTest
+from pool_test import CONFIG, lines_of, name_of, one
+
+
+class CompareTest(CommandLineTest):
+    def table(self, *arguments):
+        text = self.succeed("compare", *arguments, "--format", "csv").stdout
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_other_seeds_differ_by_the_root_of_the_squares(self):
+        a = self.run_config(CONFIG, "a", "--seed", "1")
+        b = self.run_config(CONFIG, "b", "--seed", "2")
+        of_a, of_b = ({name_of(line): line for line in lines_of(run / "summary.csv")}
+                      for run in (a, b))
+        rows = self.table("a", "b")
+        self.assertEqual(len(rows), len(of_a))
+        for row in rows:
+            one, other = of_a[name_of(row)], of_b[name_of(row)]
+            if row["experiment"] == "given":
+                self.assertEqual((row["difference"], row["std_error"]), ("0", ""))
+                continue
+            difference = float(other["estimate"]) - float(one["estimate"])
+            self.assertAlmostEqual(float(row["difference"]), difference, places=12)
+            self.assertEqual(row["shared"], "none")
+            if one["std_error"] and other["std_error"]:
+                error = math.hypot(float(one["std_error"]), float(other["std_error"]))
+                self.assertAlmostEqual(float(row["std_error"]), error, places=12)
+                self.assertAlmostEqual(float(row["z"]), difference / error, places=9)
+        sizes = [abs(float(row["z"])) for row in rows if row["z"]]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        records = json.loads(self.succeed("compare", "a", "b", "--format", "json").stdout)
+        self.assertEqual(len(records), len(rows))
+        screen = self.succeed("compare", "a", "b").stdout
+        self.assertIn("b (B) less a (A), the furthest lines first", screen)
+        self.assertIn("share nothing", screen)
+        markdown = self.succeed("compare", "a", "b", "--format", "markdown").stdout
+        self.assertRegex(markdown, r"(?m)^\|.* metric \| A \| B \| B - A \| z \| shared \|$")
+
+    def test_the_same_queries_and_logits_leave_no_error(self):
+        for name, factor in (("a", 0.5), ("b", 0.6)):
+            half = {"name": "half", "logit": f"{factor} q.k"}
+            self.run_config(one(name, d=4, metrics=["top_weight"], scalings=["none", half]), name)
+        rows = {row["series"]: row for row in self.table("a", "b")}
+        self.assertEqual((rows["none"]["shared"], rows["none"]["difference"],
+                          rows["none"]["std_error"], rows["none"]["z"]), ("logits", "0", "0", ""))
+        other = rows["half"]
+        self.assertEqual(other["shared"], "queries")
+        self.assertAlmostEqual(float(other["std_error"]),
+                               float(other["std_error_a"]) + float(other["std_error_b"]))
+
+    def test_lines_of_one_run_alone_are_counted_and_strangers_refused(self):
+        self.run_config(one("a", d=[4, 8]), "a")
+        self.run_config(one("b", d=[8, 16, 32]), "b")
+        self.run_config(one("c", d=64), "c")
+        screen = self.succeed("compare", "a", "b").stdout
+        lines = len(lines_of(self.folder / "a" / "summary.csv")) // 2
+        self.assertIn(f"{lines} lines are in A alone", screen)
+        self.assertIn(f"{2 * lines} lines are in B alone", screen)
+        self.refuse("compare", "a", "c", says=["a and c have no line in common"])
+        self.refuse("compare", "a", says=["compares the folders of two runs, not 1"])
+        self.refuse("compare", "a", "absent", says=["absent: no such folder"])
+
+
+if __name__ == "__main__":
+    unittest.main()
