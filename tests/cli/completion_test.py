@@ -17,7 +17,7 @@ class CompletionTest(CommandLineTest):
 
     def test_commands_of_the_help(self):
         listed = [line.split()[0] for line in self.attnscale("--help").stdout.splitlines()
-                  if line.startswith("  ") and "attnscale" not in line.split()[0]]
+                  if line.startswith("  ") and line[2:3].islower()]
         self.assertIn("run", listed)
         self.assertEqual(sorted(self.complete("")), sorted([*listed, "--help", "--version"]))
         self.assertEqual(self.complete("ver"), ["verify"])
