@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/completion.h"
+#include "app/exact_command.h"
 #include "app/process.h"
 #include "app/version.h"
 #include "config/config.h"
@@ -163,21 +164,7 @@ Command make_list(const Arguments& arguments) {
 }
 
 Command make_exact(const Arguments& arguments) {
-  arguments.no_words();
-  ExactCommand exact;
-  for (const char* key : {"d", "keys"}) {
-    const auto text = arguments.text(key);
-    if (text) exact.asked.push_back({key, axis_json(*text), fmt::format("--{} {}", key, *text)});
-  }
-  for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
-    const std::vector<std::string> texts = arguments.texts(option);
-    if (texts.empty()) continue;
-    exact.asked.push_back(
-        {key, names_json(texts), fmt::format("--{} {}", option, join(texts, " "))});
-  }
-  if (const auto levels = arguments.text("reach")) {
-    exact.levels = parse_numbers(arguments, "levels to reach", *levels);
-  }
+  ExactCommand exact = exact_command(arguments);
   exact.format = format_of(arguments);
   return exact;
 }
@@ -269,18 +256,6 @@ constexpr std::array kPlotOptions{
     kHelp};
 constexpr std::array kReportOptions{
     OptionRow{"out", "FILE", "the page (default: report.html in DIR; for several runs here)"}, kHelp};
-constexpr std::array kExactOptions{
-    OptionRow{"d", "N", "head size; like --keys a number, a list (4,16) or a range (4..1024x4, 2..10+2)"},
-    OptionRow{"keys", "N", "number of keys (default 8)"},
-    OptionRow{"scaling", "NAME", "one or several with commas (default none,div_sqrt_d,div_d), or JSON "
-              "as in a config; may be repeated", true},
-    OptionRow{"metric", "NAME", "one or several with commas, or all (default those of a config; "
-              "with --reach top_weight)", true},
-    OptionRow{"reach", "LEVEL", "solve for where the metric reaches this: for d if --keys is given, for the "
-              "keys if --d is, for the factor of q.k if both are"},
-    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table)", false,
-              "table markdown csv json"},
-    kHelp};
 constexpr std::array kListOptions{
     OptionRow{"format", "FORMAT", "table, csv or json (default table)", false, "table csv json"}, kHelp};
 constexpr std::array kHelpAlone{kHelp};

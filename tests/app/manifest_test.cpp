@@ -93,9 +93,10 @@ TEST(Manifest, NamesItsPartInWords) {
   EXPECT_EQ(read("shard 1 of 1")->part, (RunPart{.shard = Shard{1, 1}}));
   EXPECT_EQ(read("pool of 3 runs: seeds 0 7 18446744073709551615")->part,
             (RunPart{.seeds = {0, 7, 18446744073709551615U}}));
-  for (const char* wrong : {"", "shard", "shard 4 of 3", "shard 0 of 3", "shard 2 of 3 ",
-                            "shard 2 of", "shard of 3", " of 3", "whole run",
-                            "pool of 2 runs: seeds 1", "pool of 1 runs: seeds x", "pool of 0 runs"}) {
+  for (const char* wrong :
+       {"", "shard", "shard 4 of 3", "shard 0 of 3", "shard 2 of 3 ", "shard 2 of", "shard of 3",
+        " of 3", "whole run", "pool of 2 runs: seeds 1", "pool of 1 runs: seeds x",
+        "pool of 0 runs"}) {
     EXPECT_FALSE(read(wrong).has_value()) << wrong;
   }
 }

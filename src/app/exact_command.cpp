@@ -1,0 +1,29 @@
+#include "app/exact_command.h"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+namespace attnscale {
+
+ExactCommand exact_command(const Arguments& arguments) {
+  arguments.no_words();
+  ExactCommand exact;
+  for (const char* key : {"d", "keys"}) {
+    const auto text = arguments.text(key);
+    if (text) exact.asked.push_back({key, axis_json(*text), fmt::format("--{} {}", key, *text)});
+  }
+  for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
+    const std::vector<std::string> texts = arguments.texts(option);
+    if (texts.empty()) continue;
+    exact.asked.push_back(
+        {key, names_json(texts), fmt::format("--{} {}", option, join(texts, " "))});
+  }
+  if (const auto levels = arguments.text("reach")) {
+    exact.levels = parse_numbers(arguments, "levels to reach", *levels);
+  }
+  return exact;
+}
+
+}  // namespace attnscale

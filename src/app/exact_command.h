@@ -1,0 +1,30 @@
+// What `attnscale exact` takes: its options, and the way from them to a command.
+#pragma once
+
+#include <array>
+
+#include "app/arguments.h"
+#include "app/exact.h"
+
+namespace attnscale {
+
+// A row takes a line or two.
+// clang-format off
+inline constexpr std::array kExactOptions{
+    OptionRow{"d", "N", "head size; like --keys a number, a list (4,16) or a range (4..1024x4, 2..10+2)"},
+    OptionRow{"keys", "N", "number of keys (default 8)"},
+    OptionRow{"scaling", "NAME", "one or several with commas (default none,div_sqrt_d,div_d), or JSON "
+              "as in a config; may be repeated", true},
+    OptionRow{"metric", "NAME", "one or several with commas, or all (default those of a config; "
+              "with --reach top_weight)", true},
+    OptionRow{"reach", "LEVEL", "solve for where the metric reaches this: for d if --keys is given, for the "
+              "keys if --d is, for the factor of q.k if both are"},
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table)", false,
+              "table markdown csv json"},
+    kHelp};
+// clang-format on
+
+/// All but the format. Throws UserError.
+ExactCommand exact_command(const Arguments& arguments);
+
+}  // namespace attnscale
