@@ -157,8 +157,9 @@ class GivenMasksTest(CommandLineTest):
         self.assertIn("8 query heads share 4 heads of keys, 2 in a row each", answer.stdout)
         by_mask = (~self.holes & CAUSAL).sum() * HEADS
         by_place = (~CAUSAL).sum() * HEADS * BATCHES
+        told = " ".join(answer.stdout.split())
         self.assertIn(f"of 336 keys of all queries hidden: {by_mask} by the mask, {by_place} by "
-                      "where they stand", answer.stdout)
+                      "where they stand", told)
         # Random queries with as many visible keys: an equal weight for each would have so many.
         with open(folder / "baselines.csv", newline="", encoding="ascii") as file:
             random = {line["metric"]: float(line["baseline"]) for line in csv.DictReader(file)}

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import unittest
 
 from attnscale_cli import ROOT, SUMMARY_COLUMNS, TRY_THIS, CommandLineTest
@@ -224,6 +225,11 @@ class ListsTest(CommandLineTest):
         self.assertIn("                   needs position: position of the query's token", listed)
         self.assertLessEqual(max(map(len, listed.splitlines())), 100)
 
+    def listed(self, what):
+        """The lines of a list, on a screen that is wide enough for each."""
+        shown = self.succeed("list", what, env={**os.environ, "COLUMNS": "1000"})
+        return shown.stdout.splitlines()
+
     def test_lists_name_what_a_config_may(self):
         expected = {"scalings": ["none", "div_sqrt_d", "div_d"], "laws": ["normal"],
                     "samplers": ["boost", "vectors"],
@@ -231,7 +237,7 @@ class ListsTest(CommandLineTest):
                                 "score_slope", "entropy", "sum_p2", "saturated", "margin",
                                 "max_logit", "jacobian_norm"]}
         for what, names in expected.items():
-            lines = self.succeed("list", what).stdout.splitlines()
+            lines = self.listed(what)
             listed = [line.split()[0] for line in lines if not line.startswith(" ")]
             self.assertLessEqual(set(names), set(listed))
             self.assertEqual(len(listed), len(set(listed)))
@@ -239,9 +245,8 @@ class ListsTest(CommandLineTest):
                 self.assertRegex(line, r"^(?:[a-z]\w*)? +\S.+$")
                 self.assertTrue(what == "scalings" or line[0] != " ", line)
                 self.assertTrue(line.isascii(), line)
-        metrics = [line.split()[0] for line in self.succeed("list", "metrics").stdout.splitlines()]
-        listed = self.succeed("list", "samplers").stdout.splitlines()
-        samplers = [line.split()[0] for line in listed]
+        metrics = [line.split()[0] for line in self.listed("metrics")]
+        samplers = [line.split()[0] for line in self.listed("samplers")]
         for sampler in samplers:
             config = self.write_config({"name": "a", "sampler": sampler, "experiments": [
                 {"d": 4, "keys": 2, "queries": 4, "metrics": metrics, "scalings": ["none"],

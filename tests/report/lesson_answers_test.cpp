@@ -77,7 +77,8 @@ TEST(LessonAnswers, SaysWhatTheQuestionsNeedThatTheRowsHaveNoNumbersFor) {
       lesson_answers({&raw, 1}, {}),
       ElementsAre("1 raw spread sqrt(d) = 8 (exact; measured 8.00) at d = 64",
                   "not answered: 2 needs top_weight under none, several d, 2 or more keys; 3 needs "
-                  "slope under none or div_sqrt_d, 2 or more keys; 4 needs top_weight under div_d, "
+                  "the median slope under none or div_sqrt_d, 2 or more keys; 4 needs top_weight "
+                  "under div_d, "
                   "2 or more keys"));
   const ResultRow slope = query_row(64, "none", "slope", 0.1, 0.0003);
   EXPECT_THAT(lesson_answers({&slope, 1}, {}),
