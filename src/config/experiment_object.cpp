@@ -62,7 +62,7 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
       return any_rule(
           [](const WeightRule& rule) { return rule.normaliser.kind != NormaliserKind::kSoftmax; });
     case MetricNeeds::kPrecision:
-      return any_rule([](const WeightRule& rule) { return rule.precision != Precision::kFloat64; });
+      return any_rule([](const WeightRule& rule) { return !rule.precision.is_exact(); });
     case MetricNeeds::kPlaces:
       return std::ranges::any_of(
           experiment.scalings, [](const Scaling& scaling) { return mentions(scaling.logit, "j"); });

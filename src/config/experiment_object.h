@@ -48,6 +48,11 @@ std::string json_text(const Field& field, const std::vector<Scaling>& scalings);
 std::string scalings_shape(const Field& field);
 std::string scaling_schema();
 
+/// The key `precision` of a scaling: one format for all steps but the sum, or an object of steps.
+void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps);
+std::string json_text(const Field& field, const PrecisionSteps& steps);
+std::string precision_shape(const Field& field);
+
 /// Puts a user's own presets, the key `presets` of a config, into the scalings that take them.
 /// Throws UserError if one of them is no scaling.
 void put_in_presets(JsonValue& document);

@@ -17,7 +17,7 @@ struct ScalingDraft {
   std::optional<std::string> name;
   std::optional<NormaliserKind> normaliser;
   NumberAxis bias;
-  std::optional<Precision> precision;
+  std::optional<PrecisionSteps> precision;
   std::optional<MaxShift> max_shift;
 };
 
@@ -89,8 +89,7 @@ std::string normaliser_shape(const Field& field) {
 }
 
 std::string write_precision(const Field& field, ScalingText& text) {
-  const Precision precision = text.first().weights.precision;
-  return precision == Precision::kFloat64 ? "" : json_text(field, precision);
+  return json_text(field, text.first().weights.precision);
 }
 
 void read_max_shift(const JsonValue& value, const Field&, ScalingDraft& draft) {
@@ -133,9 +132,10 @@ const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
         "sigmoid of logit plus this number.", {-kLargestBias, kLargestBias}},
         {read_normaliser, write_normaliser, normaliser_shape}},
       {{"precision", kChoice, kOptional, "",
-        "Rounds every step from the score to the weight to this precision; float64 by default.", {},
+        "Rounds every step from the score to the weight to this format, summed in float32, or the "
+        "steps named to theirs; float64 by default.", {},
         {"precision", listed_names<kPrecisionNames>}},
-        {read_member<&ScalingDraft::precision>, write_precision}},
+        {read_member<&ScalingDraft::precision>, write_precision, precision_shape}},
       {{"subtract_max", kBoolean, kOptional, "",
         "Whether the largest logit is subtracted before exponentials are taken; true by default."},
         {read_max_shift, write_max_shift}},
@@ -196,13 +196,21 @@ std::string name_of_scaling(const JsonValue& object, const ScalingDraft& read,
 
 // Keys that have an effect only beside others.
 void expect_no_idle_key(const JsonValue& object, const WeightRule& rule) {
+  const bool is_sigmoid = rule.normaliser.kind == NormaliserKind::kSigmoid;
+  const JsonValue* precision = object.find("precision");
+  for (const std::string_view key : {"sum", "sum_order"}) {
+    const JsonValue* step = precision != nullptr ? precision->find(key) : nullptr;
+    if (step == nullptr || !is_sigmoid) continue;
+    refuse(*step, fmt::format("{} has no effect on a sigmoid, which sums nothing; leave it out",
+                              quote(key)));
+  }
   const JsonValue* shift = object.find("subtract_max");
   if (shift == nullptr) return;
-  if (rule.normaliser.kind == NormaliserKind::kSigmoid) {
+  if (is_sigmoid) {
     refuse(*shift,
            "\"subtract_max\" has no effect on a sigmoid, which subtracts nothing; leave it out");
   }
-  if (rule.precision != Precision::kFloat64) return;
+  if (!rule.precision.is_exact()) return;
   refuse(*shift,
          "\"subtract_max\" is for emulated precisions only; add a \"precision\", such as "
          "\"float16\", or leave it out");
@@ -263,7 +271,7 @@ void read_object_into(const JsonValue& object, UsedNames& names, std::vector<Sca
     scaling.value = point.swept;
     WeightRule& weights = scaling.weights;
     if (draft.normaliser) weights.normaliser = {*draft.normaliser, point.numbers.back()};
-    weights.precision = draft.precision.value_or(Precision::kFloat64);
+    weights.precision = draft.precision.value_or(PrecisionSteps());
     weights.max_shift = draft.max_shift.value_or(MaxShift::kSubtracted);
     expect_no_idle_key(object, weights);
   }

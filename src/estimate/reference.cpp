@@ -51,7 +51,7 @@ bool has_known_law(const Draw& draw, const KnownLogit& logit, const WeightRule& 
       !has_norm && !logit.bend.cap && weights.normaliser.kind == NormaliserKind::kSoftmax;
   const bool of_one_law =
       !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
-  return weights.precision == Precision::kFloat64 && of_one_law &&
+  return weights.precision.is_exact() && of_one_law &&
          free_entries(draw, logit) > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
          is_centred_normal(entries.keys);
 }
@@ -104,7 +104,7 @@ std::optional<double> bent_logit_reference(const MetricRow& metric, const Draw& 
 
 std::optional<double> logit_reference(const MetricRow& metric, const Draw& draw,
                                       const KnownLogit& logit, const WeightRule& weights) {
-  if (weights.precision != Precision::kFloat64) return std::nullopt;
+  if (!weights.precision.is_exact()) return std::nullopt;
   if (logit.bend.cap || logit.norm != VectorNorm::kNone) {
     return bent_logit_reference(metric, draw, logit, weights);
   }

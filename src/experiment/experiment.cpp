@@ -9,7 +9,7 @@ namespace {
 
 // True if the rule is a softmax in float64, whose running sums say what the weights are.
 bool has_running_sums(const WeightRule& rule) {
-  return rule.precision == Precision::kFloat64 && rule.normaliser.kind != NormaliserKind::kSigmoid;
+  return rule.precision.is_exact() && rule.normaliser.kind != NormaliserKind::kSigmoid;
 }
 
 }  // namespace
@@ -61,6 +61,10 @@ int logit_powers(const Experiment& experiment) {
 bool needs_all_logits(const MetricRow& metric, const WeightRule& rule) {
   if (metric.kind != MetricKind::kPerQuery) return false;
   return !has_running_sums(rule) || !(metric.measure || metric.measure_aligned);
+}
+
+bool asks_for_exact_weights(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.metrics, &MetricRow::against_exact);
 }
 
 bool needs_all_logits(const Experiment& experiment) {

@@ -129,6 +129,9 @@ bool needs_all_logits(const MetricRow& metric, const WeightRule& rule);
 /// The same for any metric and scaling of the experiment.
 bool needs_all_logits(const Experiment& experiment);
 
+/// True if a metric compares weights or logits with those in float64.
+bool asks_for_exact_weights(const Experiment& experiment);
+
 /// Keys of a query whose logits are held at once: 8 MB for a group of the fewest queries.
 inline constexpr std::int64_t kMostKeysHeld = std::int64_t{1} << 17;
 

@@ -68,6 +68,7 @@ class GivenMeasurer {
       : metrics_(experiment.metrics),
         scaling_(scaling),
         given_(*experiment.given),
+        compares_(asks_for_exact_weights(experiment) && !scaling.weights.precision.is_exact()),
         saturated_above_(experiment.saturated_above),
         values_(metrics_.size()) {}
 
@@ -76,27 +77,11 @@ class GivenMeasurer {
     const QueryScores& seen = query.seen;
     prepare(query);
     ++queries_;
-    logits_.resize(seen.scores.size());
-    const bool may_hide = scaling_.weights.precision != Precision::kFloat64 && !program_->linear();
-    peaks_.assign(may_hide ? logits_.size() : 0, 0);
+    const PrecisionSteps& precision = scaling_.weights.precision;
+    const bool may_hide = !precision.has_exact_logits() && !program_->linear();
+    peaks_.assign(may_hide ? seen.scores.size() : 0, 0);
     top_scores_->start(1);
-    for (std::size_t first = 0, end = 0; first < logits_.size(); first = end) {
-      end = end_of_run(seen.keys, first);
-      const auto part = [&](auto numbers) {
-        return numbers.empty() ? numbers : numbers.subspan(first, end - first);
-      };
-      const FormulaScores scores{part(seen.scores),
-                                 1,
-                                 static_cast<double>(seen.keys[first]),
-                                 seen.squared_query_norm,
-                                 part(seen.squared_key_norms),
-                                 seen.query_sum,
-                                 part(seen.key_sums)};
-      const std::span<double> logits = part(std::span(logits_));
-      program_->evaluate(scores, scaling_.weights.precision, logits, part(std::span(peaks_)));
-      add_biases(part(seen.biases), logits);
-      top_scores_->add_keys(scores, logits);
-    }
+    fill_logits(seen, precision, peaks_, logits_);
     weights_.weigh(logits_, scaling_.weights, 0);
     const auto is_finite = [](double number) { return std::isfinite(number); };
     const bool are_finite =
@@ -107,7 +92,12 @@ class GivenMeasurer {
       logit_sums_.add(logits_);
       ++finite_queries_;
     }
-    const QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
+    QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
+    if (compares_) {
+      fill_logits(seen, {}, {}, exact_logits_);
+      exact_weights_.weigh(exact_logits_, {scaling_.weights.normaliser}, 0);
+      context.exact = &exact_weights_;
+    }
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
       const double value = measure_weights(*metrics_[m], weights_, context);
@@ -138,6 +128,29 @@ class GivenMeasurer {
   }
 
  private:
+  // Also notes the top scores.
+  void fill_logits(const QueryScores& seen, const PrecisionSteps& precision,
+                   std::span<double> peaks, Numbers& filled) {
+    filled.resize(seen.scores.size());
+    for (std::size_t first = 0, end = 0; first < filled.size(); first = end) {
+      end = end_of_run(seen.keys, first);
+      const auto part = [&](auto numbers) {
+        return numbers.empty() ? numbers : numbers.subspan(first, end - first);
+      };
+      const FormulaScores scores{part(seen.scores),
+                                 1,
+                                 static_cast<double>(seen.keys[first]),
+                                 seen.squared_query_norm,
+                                 part(seen.squared_key_norms),
+                                 seen.query_sum,
+                                 part(seen.key_sums)};
+      const std::span<double> logits = part(std::span(filled));
+      program_->evaluate(scores, precision, logits, part(peaks));
+      add_biases(part(seen.biases), precision.logit, logits);
+      top_scores_->add_keys(scores, logits);
+    }
+  }
+
   double place_of(const GivenQuery& query) const {
     return static_cast<double>(attnscale::place_of(given_, query.query));
   }
@@ -151,8 +164,8 @@ class GivenMeasurer {
     return end;
   }
 
-  void add_biases(std::span<const double> biases, std::span<double> logits) const {
-    const Precision precision = scaling_.weights.precision;
+  static void add_biases(std::span<const double> biases, Precision precision,
+                         std::span<double> logits) {
     for (std::size_t key = 0; key < biases.size(); ++key) {
       logits[key] = round_to(precision, logits[key] + round_to(precision, biases[key]));
     }
@@ -176,6 +189,7 @@ class GivenMeasurer {
   std::optional<FormulaSize> size_;
   std::optional<FormulaProgram> program_;
   std::optional<TopScores> top_scores_;
+  bool compares_;  // with the same query in float64
   double saturated_above_;
   std::int64_t queries_ = 0;
   std::int64_t finite_queries_ = 0;  // whose logits are
@@ -184,6 +198,8 @@ class GivenMeasurer {
   std::vector<Numbers> values_;  // of each metric per query
   Numbers logits_;
   QueryWeights weights_;
+  Numbers exact_logits_;
+  QueryWeights exact_weights_;
 };
 
 ResultKey given_key(const Config& config, const Experiment& experiment, const Scaling& scaling) {

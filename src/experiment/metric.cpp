@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -47,7 +48,7 @@ double max_logit_of(const Weights& w) {
 // are subtracted as they are.
 double weight_margin_of(const Weights& w) {
   if (w.next() == w.top()) return top_of(w);
-  if (w.rule().precision != Precision::kFloat64) return top_of(w) - w.weights()[w.next()];
+  if (!w.rule().precision.is_exact()) return top_of(w) - w.weights()[w.next()];
   const bool is_sigmoid = w.rule().normaliser.kind == NormaliserKind::kSigmoid;
   const double share = is_sigmoid ? w.complements()[w.next()] : 1;
   return -top_of(w) * share * plain::expm1(-margin_of(w));
@@ -73,7 +74,56 @@ double aligned_weight_of(const Weights& w) {
   return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
 }
 
+// Against the same query in float64.
+
+const Weights& exact_of(const Weights& w, const Context& c) {
+  return c.exact != nullptr ? *c.exact : w;
+}
+
+double weight_error(const Weights& w, const Context& c) {
+  const auto exact = exact_of(w, c).weights();
+  double sum = 0;
+  for (std::size_t key = 0; key < exact.size(); ++key) {
+    sum += std::abs(w.weights()[key] - exact[key]);
+  }
+  return sum / 2;
+}
+
+double largest_weight_error(const Weights& w, const Context& c) {
+  const auto exact = exact_of(w, c).weights();
+  double largest = 0;
+  for (std::size_t key = 0; key < exact.size(); ++key) {
+    largest = std::max(largest, std::abs(w.weights()[key] - exact[key]));
+  }
+  return largest;
+}
+
+// Exact weights may be equal where logits are not; rounded ones are told apart by nothing else.
+double wrong_top(const Weights& w, const Context& c) {
+  if (c.exact == nullptr) return 0;
+  const auto top = std::ranges::max_element(w.weights()) - w.weights().begin();
+  return std::cmp_equal(top, c.exact->top()) ? 0 : 1;
+}
+
+double entropy_error(const Weights& w, const Context& c) {
+  return std::abs(sum_entropy(w) - sum_entropy(exact_of(w, c)));
+}
+
+double logit_error(const Weights& w, const Context& c) {
+  const auto exact = exact_of(w, c).logits();
+  double squares = 0;
+  for (std::size_t key = 0; key < exact.size(); ++key) {
+    const double error = w.logits()[key] - exact[key];
+    squares += error * error;
+  }
+  return std::sqrt(squares / static_cast<double>(exact.size()));
+}
+
 // By running sums.
+
+double no_error(const Query&) {
+  return 0;
+}
 
 double slope(const Query& q) {
   return top_weight(q) * others_weight(q);
@@ -270,6 +320,30 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .help = "share of keys whose weight is exactly 0 in its precision",
      .of_weights = kByWeights<lost_keys_of>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true},
+    {.name = "weight_error", .unit = "1", .title = "error of the weights",
+     .help = "half the sum of |p - p of float64|: the weight that went to wrong keys",
+     .of_weights = weight_error, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
+     .axis = HistogramAxis::kSum},
+    {.name = "largest_weight_error", .unit = "1", .title = "largest error of a weight",
+     .help = "largest |p - p of float64| of a query's keys",
+     .of_weights = largest_weight_error, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true},
+    {.name = "wrong_top", .unit = "1", .title = "share of queries with a wrong top key",
+     .help = "1 where the first of the largest weights is not float64's, else 0: ties count",
+     .of_weights = wrong_top, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
+     .is_fraction = true},
+    {.name = "entropy_error", .unit = "nat", .title = "error of the entropy",
+     .help = "|entropy - entropy in float64|",
+     .of_weights = entropy_error, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
+     .axis = HistogramAxis::kEntropy},
+    {.name = "logit_error", .unit = "logit", .title = "error of a logit",
+     .help = "sqrt(mean (logit - logit in float64)^2) over all keys and queries",
+     .of_weights = logit_error, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .is_root_mean_square = true, .against_exact = true,
+     .axis = HistogramAxis::kLogit, .moments = 4},
     {.name = "aligned_top", .unit = "1", .title = "share of queries whose top key is aligned",
      .help = "1 where the top key is an aligned one, else 0",
      .of_weights = kByWeights<aligned_top_of>, .measure_aligned = aligned_top,

@@ -49,6 +49,8 @@ struct QueryContext {
   double saturated_above;                   ///< threshold of the metric `saturated`
   double place = 0;                         ///< i of the query
   std::span<const std::int64_t> keys = {};  ///< places j of its keys; empty if they count from 0
+  /// The same query in float64, for metrics against it; nullptr where it is itself.
+  const QueryWeights* exact = nullptr;
 
   /// i - j of a key.
   double distance(std::size_t key) const {
@@ -119,6 +121,7 @@ struct MetricRow {
   /// Its estimate is the root of the mean of its squares over queries instead of their mean.
   bool is_root_mean_square = false;
   bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
+  bool against_exact = false;   ///< compares with the same query in float64
   bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction
   /// Has a number also for queries whose logits or weights are not finite, for which others are
   /// NaN.

@@ -34,7 +34,7 @@ double seconds_per_logit(const Experiment& experiment, const Scaling& scaling) {
   constexpr double kStep = 4e-9;
   constexpr double kWeighOneByOne = 15e-9;
   constexpr double kRound = 30e-9;
-  const bool narrow = scaling.weights.precision != Precision::kFloat64;
+  const bool narrow = !scaling.weights.precision.is_exact();
   const bool one_by_one = std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
     return needs_all_logits(*metric, scaling.weights);
   });
@@ -43,6 +43,7 @@ double seconds_per_logit(const Experiment& experiment, const Scaling& scaling) {
   const auto steps = static_cast<double>(program.factor() ? 0 : program.steps_of_score());
   if (program.norm() != VectorNorm::kNone) seconds += kNormalise;
   if (one_by_one) seconds += kWeighOneByOne;
+  if (narrow && asks_for_exact_weights(experiment)) seconds += kWeighOneByOne;
   seconds += steps * kStep;
   if (narrow) seconds += kRound * std::max(steps, 1.0);
   return seconds;

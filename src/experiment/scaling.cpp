@@ -19,6 +19,34 @@ std::size_t nodes_with(const Formula& formula, const FormulaValues& numbers) {
   return nodes;
 }
 
+// Which steps are narrower than float64: "; product, logit, exponential, weight in float16; sum in
+// float32".
+std::string precision_text(const WeightRule& rule) {
+  const PrecisionSteps& steps = rule.precision;
+  // A sigmoid sums nothing.
+  const bool has_sum = rule.normaliser.kind != NormaliserKind::kSigmoid;
+  const std::array<std::pair<std::string_view, Precision>, 5> named{
+      {{"product", steps.product},
+       {"logit", steps.logit},
+       {"exponential", steps.exponential},
+       {"weight", steps.weight},
+       {"sum", has_sum ? steps.sum : Precision::kFloat64}}};
+  std::string text;
+  for (std::size_t format = kPrecisionNames.size() - 1; format > 0; --format) {
+    std::string names;
+    for (const auto& [name, precision] : named) {
+      if (precision != static_cast<Precision>(format)) continue;
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    if (!names.empty()) text += "; " + names + " in " + std::string(kPrecisionNames[format]);
+  }
+  if (steps.sum_order == SumOrder::kPairwise) text += "; summed pairwise";
+  if (steps.sum_order == SumOrder::kTiles) {
+    text += "; summed in tiles of " + std::to_string(steps.tile_keys) + " keys";
+  }
+  return text;
+}
+
 std::string weights_text(const WeightRule& rule) {
   std::string text;
   if (rule.normaliser.kind == NormaliserKind::kSink) {
@@ -30,9 +58,9 @@ std::string weights_text(const WeightRule& rule) {
     if (bias != 0) text += (bias > 0 ? " + " : " - ") + shortest(bias > 0 ? bias : -bias);
     text += ")";
   }
-  if (rule.precision == Precision::kFloat64) return text;
-  text += "; in " + std::string(name_in(kPrecisionNames, rule.precision));
-  return rule.max_shift == MaxShift::kNone ? text + ", largest logit not subtracted" : text;
+  if (rule.precision.is_exact()) return text;
+  text += precision_text(rule);
+  return rule.max_shift == MaxShift::kNone ? text + "; largest logit not subtracted" : text;
 }
 
 }  // namespace

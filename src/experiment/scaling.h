@@ -14,11 +14,14 @@
 namespace attnscale {
 
 /// What a config calls them, in the order of their enums.
-inline constexpr std::array<std::string_view, 4> kPrecisionNames{"float64", "float32", "bfloat16",
-                                                                 "float16"};
+inline constexpr std::array<std::string_view, 7> kPrecisionNames{
+    "float64", "float32", "tfloat32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"};
+/// The last has a number of keys.
+inline constexpr std::array<std::string_view, 3> kSumOrderNames{"sequential", "pairwise", "tiles"};
 inline constexpr std::array<std::string_view, 3> kNormaliserNames{"softmax", "sink", "sigmoid"};
 
-static_assert(kPrecisionNames.size() == 1 + static_cast<std::size_t>(Precision::kFloat16));
+static_assert(kPrecisionNames.size() == 1 + static_cast<std::size_t>(Precision::kFloat8E5M2));
+static_assert(kSumOrderNames.size() == 1 + static_cast<std::size_t>(SumOrder::kTiles));
 static_assert(kNormaliserNames.size() == 1 + static_cast<std::size_t>(NormaliserKind::kSigmoid));
 
 /// The name of a value of an enum in its list.

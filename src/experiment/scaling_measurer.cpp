@@ -27,7 +27,8 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
       power_scale_(power_scale(scaling.logit, draw)),
-      top_scores_(scaling.logit, size_of(draw)) {
+      top_scores_(scaling.logit, size_of(draw)),
+      compares_(asks_for_exact_weights(experiment) && !rule_.precision.is_exact()) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
@@ -64,7 +65,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
   }
   const FormulaScores scores = scores_of(tile);
   logits_.resize(tile.scores.size());
-  const bool may_hide = rule_.precision != Precision::kFloat64 && !program_.linear();
+  const bool may_hide = !rule_.precision.has_exact_logits() && !program_.linear();
   if (may_hide) peaks_.assign(logits_.size(), 0);
   program_.evaluate(scores, rule_.precision, logits_, peaks_);
   for (std::size_t n = 0; n < peaks_.size(); ++n) {
@@ -137,7 +138,8 @@ void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const Grou
   for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
     weigh_query(scores, i);
     const auto place = static_cast<std::size_t>(i);
-    const QueryContext& context = contexts_[place];
+    QueryContext context = contexts_[place];
+    if (compares_) context.exact = &exact_weights_;
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       const MetricRow& row = *metrics_[m];
       if (!needs_all_logits(row, rule_)) continue;
@@ -153,6 +155,25 @@ void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const Grou
 void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t query) {
   const auto keys = static_cast<std::size_t>(draw_.keys);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
+  if (logits_.size() == keys * stride) {  // one tile was all of the group
+    query_logits_.resize(keys);
+    for (std::size_t key = 0; key < keys; ++key) {
+      query_logits_[key] = logits_[key * stride + static_cast<std::size_t>(query)];
+    }
+  } else {
+    evaluate_query(scores, query, rule_.precision, query_logits_);
+  }
+  weights_.weigh(query_logits_, rule_, aligned_keys_);
+  if (overflowed(query)) weights_.mark_overflow();
+  if (!compares_) return;
+  evaluate_query(scores, query, {}, exact_logits_);
+  exact_weights_.weigh(exact_logits_, {rule_.normaliser}, aligned_keys_);
+}
+
+void ScalingMeasurer::evaluate_query(const FormulaScores& scores, std::int64_t query,
+                                     const PrecisionSteps& precision, std::vector<double>& logits) {
+  const auto keys = static_cast<std::size_t>(draw_.keys);
+  const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
   const auto place = static_cast<std::size_t>(query);
   const auto column_of = [&](std::span<const double> numbers, std::vector<double>& column) {
     if (numbers.empty()) return std::span<const double>();
@@ -163,21 +184,14 @@ void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t quer
   const auto one_of = [&](std::span<const double> numbers) {
     return numbers.empty() ? numbers : numbers.subspan(place, 1);
   };
-  const bool has_them = logits_.size() == keys * stride;  // one tile was all of the group
-  if (has_them) {
-    column_of(logits_, query_logits_);
-  } else {
-    query_logits_.resize(keys);
-    const bool is_wider = !wider_key_norms_.empty();
-    program_.evaluate(
-        {column_of(scores.scores, query_scores_), 1, 0,
-         one_of(is_wider ? wider_query_norms_ : scores.squared_query_norms),
-         column_of(is_wider ? wider_key_norms_ : scores.squared_key_norms, query_key_norms_),
-         one_of(scores.query_sums), column_of(scores.key_sums, query_key_sums_)},
-        rule_.precision, query_logits_);
-  }
-  weights_.weigh(query_logits_, rule_, aligned_keys_);
-  if (overflowed(query)) weights_.mark_overflow();
+  logits.resize(keys);
+  const bool is_wider = !wider_key_norms_.empty();
+  program_.evaluate(
+      {column_of(scores.scores, query_scores_), 1, 0,
+       one_of(is_wider ? wider_query_norms_ : scores.squared_query_norms),
+       column_of(is_wider ? wider_key_norms_ : scores.squared_key_norms, query_key_norms_),
+       one_of(scores.query_sums), column_of(scores.key_sums, query_key_sums_)},
+      precision, logits);
 }
 
 }  // namespace attnscale

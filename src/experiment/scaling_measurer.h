@@ -1,7 +1,7 @@
 // One scaling at work: from the scores of a group of queries, tile by tile, to the metrics of each
 // query. What running sums suffice for is taken from them as the tiles come, in memory that does
-// not grow with keys; the rest (sigmoids, emulated precision, the spectrum of the Jacobian) is
-// weighed query by query from all the group's scores.
+// not grow with keys; the rest (sigmoids, emulated precision and its error, the spectrum of the
+// Jacobian) is weighed query by query from all the group's scores.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,8 @@ class ScalingMeasurer {
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
   void measure_all_logits(const FormulaScores& scores, const GroupColumns& columns);
   void weigh_query(const FormulaScores& scores, std::int64_t query);
+  void evaluate_query(const FormulaScores& scores, std::int64_t query,
+                      const PrecisionSteps& precision, std::vector<double>& logits);
 
   const WeightRule& rule_;
   FormulaProgram program_;
@@ -76,6 +78,9 @@ class ScalingMeasurer {
   std::vector<double> query_key_sums_;
   std::vector<double> query_logits_;
   QueryWeights weights_;
+  bool compares_;  ///< with the same query in float64, if the rule is narrower
+  std::vector<double> exact_logits_;
+  QueryWeights exact_weights_;
 };
 
 }  // namespace attnscale

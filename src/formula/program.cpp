@@ -186,14 +186,14 @@ std::size_t FormulaProgram::steps_of_score() const {
   return static_cast<std::size_t>(std::ranges::count(steps_, true, &FormulaStep::of_score)) - 1;
 }
 
-void FormulaProgram::evaluate(const FormulaScores& scores, Precision precision,
+void FormulaProgram::evaluate(const FormulaScores& scores, const PrecisionSteps& precision,
                               std::span<double> logits, std::span<double> peaks) const {
   FormulaScores normed = scores;
   if (norm_ != VectorNorm::kNone) {
     normalise(scores, logits);
     normed.scores = logits;
   }
-  if (factor_ && precision == Precision::kFloat64 && peaks.empty()) {
+  if (factor_ && precision.has_exact_logits() && peaks.empty()) {
     const double factor = *factor_;
     std::ranges::transform(normed.scores, logits.begin(),
                            [=](double score) { return score * factor; });
@@ -226,8 +226,8 @@ void FormulaProgram::normalise(const FormulaScores& scores, std::span<double> ou
   }
 }
 
-void FormulaProgram::run(const FormulaScores& scores, Precision precision, std::span<double> logits,
-                         std::span<double> peaks) const {
+void FormulaProgram::run(const FormulaScores& scores, const PrecisionSteps& precision,
+                         std::span<double> logits, std::span<double> peaks) const {
   const std::size_t chunk = std::min(kChunk, logits.size());
   std::vector<double> memory(steps_.size() * chunk);
   const auto numbers_of = [&](std::size_t step) { return memory.data() + step * chunk; };
@@ -251,8 +251,12 @@ void FormulaProgram::run(const FormulaScores& scores, Precision precision, std::
       apply_step(step.operation, numbers_of(step.first), numbers_of(step.second), numbers_of(s),
                  count);
       if (!step.of_score) continue;
-      finish_step(precision, {numbers_of(s), count},
-                  peaks.empty() ? peaks : peaks.subspan(start, count));
+      const std::span<double> numbers{numbers_of(s), count};
+      const std::span<double> magnitudes = peaks.empty() ? peaks : peaks.subspan(start, count);
+      // A step that takes the bare score is the product; where it is all, it is the logit too.
+      const bool is_product = step.first == kScore;
+      finish_step(is_product ? precision.product : precision.logit, numbers, magnitudes);
+      if (is_product && s == result_) finish_step(precision.logit, numbers, magnitudes);
     }
     std::copy_n(numbers_of(result_), count, logits.data() + start);
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "formula/constants.h"
-#include "numerics/precision.h"
+#include "numerics/precision_steps.h"
 
 namespace attnscale {
 
@@ -67,11 +67,12 @@ class FormulaProgram {
   /// The first two are the score and j.
   const std::vector<FormulaStep>& steps() const { return steps_; }
 
-  /// Logits of the scores; in a narrow precision the score after its norm and each step are rounded
-  /// to it. `logits` may be the scores' memory. Each of `peaks`, if there are any, is raised to the
+  /// Logits of the scores; in a narrow precision the product (after norms and with the factors
+  /// inside) is rounded to that of products, each later step and the result to that of logits.
+  /// `logits` may be the scores' memory. Each of `peaks`, if there are any, is raised to the
   /// largest magnitude that a step of its logit had: infinite where one overflowed.
-  void evaluate(const FormulaScores& scores, Precision precision, std::span<double> logits,
-                std::span<double> peaks = {}) const;
+  void evaluate(const FormulaScores& scores, const PrecisionSteps& precision,
+                std::span<double> logits, std::span<double> peaks = {}) const;
 
   /// In float64, of one score after its norm, to a key at place j.
   double at(double score, double j = 0) const;
@@ -79,7 +80,7 @@ class FormulaProgram {
  private:
   void take_norms(const Formula& formula, const FormulaConstants& constants);
   void normalise(const FormulaScores& scores, std::span<double> out) const;
-  void run(const FormulaScores& scores, Precision precision, std::span<double> logits,
+  void run(const FormulaScores& scores, const PrecisionSteps& precision, std::span<double> logits,
            std::span<double> peaks) const;
 
   FormulaSize size_;

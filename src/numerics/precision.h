@@ -11,24 +11,41 @@
 
 namespace attnscale {
 
-/// IEEE 754's binary64, binary32 and binary16, and the upper half of a binary32.
-enum class Precision { kFloat64, kFloat32, kBfloat16, kFloat16 };
+/// IEEE 754's binary64, binary32 and binary16; NVIDIA's TF32 and the upper half of a binary32; and
+/// the two formats of 8 bits (arXiv:2209.05433), of which E4M3 has no infinity.
+enum class Precision {
+  kFloat64,
+  kFloat32,
+  kTfloat32,
+  kBfloat16,
+  kFloat16,
+  kFloat8E4M3,
+  kFloat8E5M2
+};
 
 /// What decides which numbers a format holds.
 struct FloatFormat {
   int digits;          ///< of the significand, in bits, the leading one included
   int smallest_power;  ///< the smallest positive (subnormal) number is 2^smallest_power
   double largest;      ///< the largest finite number
+  /// What stands for larger ones.
+  double beyond = std::numeric_limits<double>::infinity();
 };
 
 constexpr FloatFormat format_of(Precision precision) {
   switch (precision) {
     case Precision::kFloat32:
       return {24, -149, 0x1.fffffep127};
+    case Precision::kTfloat32:
+      return {11, -136, 0x1.ffcp127};
     case Precision::kBfloat16:
       return {8, -133, 0x1.fep127};
     case Precision::kFloat16:
       return {11, -24, 65504};
+    case Precision::kFloat8E4M3:
+      return {4, -9, 448, std::numeric_limits<double>::quiet_NaN()};
+    case Precision::kFloat8E5M2:
+      return {3, -16, 57344};
     case Precision::kFloat64:
       break;
   }
@@ -36,15 +53,16 @@ constexpr FloatFormat format_of(Precision precision) {
 }
 
 /// The number of that format nearest to x, of two equally near the one whose last bit is 0, in one
-/// rounding. Subnormal numbers are kept; from half a step beyond the largest number on, infinity.
-/// NaN and the sign of zero stay.
+/// rounding. Subnormal numbers are kept; from half a step beyond the largest number on, infinity,
+/// or NaN in E4M3. NaN and the sign of zero stay.
 ///
 /// A sum, difference, product, quotient or square root of two numbers of a format, taken in double
 /// and rounded by this, is what that format's own operation gives: 53 bits are at least twice its
 /// own and two more, so the double's rounding never tips the second.
 inline double round_to(Precision precision, double x) {
-  if (precision == Precision::kFloat64 || !std::isfinite(x)) return x;
+  if (precision == Precision::kFloat64 || std::isnan(x)) return x;
   const FloatFormat format = format_of(precision);
+  if (std::isinf(x)) return std::copysign(format.beyond, x);
   const auto power_of_two = [](int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
   };
@@ -56,8 +74,7 @@ inline double round_to(Precision precision, double x) {
   constexpr double kRounds = 0x1.8p+52;  // adding it leaves no place for a fraction
   const double steps = (std::abs(x) * power_of_two(-step) + kRounds) - kRounds;
   const double rounded = steps * power_of_two(step);
-  return std::copysign(rounded > format.largest ? std::numeric_limits<double>::infinity() : rounded,
-                       x);
+  return std::copysign(rounded > format.largest ? format.beyond : rounded, x);
 }
 
 }  // namespace attnscale

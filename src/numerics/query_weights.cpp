@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "numerics/lanes.h"
 #include "numerics/portable_math.h"
@@ -15,6 +16,18 @@ double exponential(double x) {
   if (std::abs(x) <= 700) return plain::exp(x);
   const double root = plain::exp(x / 2);
   return root * root;
+}
+
+// Neighbours first, then their sums, and so on; what has no neighbour waits. The numbers are lost.
+double sum_of_pairs(Precision precision, std::span<double> numbers) {
+  for (std::size_t count = numbers.size(); count > 1; count = (count + 1) / 2) {
+    const std::size_t pairs = count / 2;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      numbers[i] = round_to(precision, numbers[2 * i] + numbers[2 * i + 1]);
+    }
+    if (count % 2 == 1) numbers[pairs] = numbers[count - 1];
+  }
+  return round_to(precision, numbers[0]);
 }
 
 bool all_finite(std::span<const double> numbers) {
@@ -34,7 +47,7 @@ void QueryWeights::weigh(std::span<const double> logits, const WeightRule& rule,
   complements_.resize(size);
   find_top();
 
-  const bool exact = rule.precision == Precision::kFloat64;
+  const bool exact = rule.precision.is_exact();
   if (exact && !all_finite(logits)) {
     std::fill(weights_.begin(), weights_.end(), kNan);
     std::fill(complements_.begin(), complements_.end(), kNan);
@@ -80,40 +93,71 @@ void QueryWeights::fill_softmax() {
   }
 }
 
+double QueryWeights::exponential_of(double logit) const {
+  const PrecisionSteps& steps = rule_.precision;
+  return round_to(steps.exponential, exponential(round_to(steps.logit, logit - shift_)));
+}
+
+// Puts exponentials in place of weights and returns their sum. All keys are one tile unless tiles
+// are asked for; a shift that starts below every logit means that there is nothing to rescale.
+double QueryWeights::sum_exponentials() {
+  const PrecisionSteps& steps = rule_.precision;
+  const std::size_t keys = logits_.size();
+  const std::size_t tile = steps.sum_order == SumOrder::kTiles
+                               ? std::min(keys, static_cast<std::size_t>(steps.tile_keys))
+                               : keys;
+  double total = 0;
+  for (std::size_t first = 0; first < keys; first += tile) {
+    const std::size_t end = std::min(keys, first + tile);
+    if (rule_.max_shift == MaxShift::kSubtracted) {
+      const double before = shift_;
+      const auto seen = logits_.subspan(first, end - first);
+      shift_ = std::max(shift_, *std::max_element(seen.begin(), seen.end()));
+      if (first > 0 && shift_ > before) {
+        const double factor = exponential_of(before);
+        total = round_to(steps.sum, total * factor);
+        for (std::size_t key = 0; key < first; ++key) {
+          weights_[key] = round_to(steps.sum, weights_[key] * factor);
+        }
+      }
+    }
+    double sum = 0;
+    for (std::size_t key = first; key < end; ++key) {
+      weights_[key] = exponential_of(logits_[key]);
+      sum = round_to(steps.sum, sum + weights_[key]);
+    }
+    total = round_to(steps.sum, total + sum);
+  }
+  if (steps.sum_order != SumOrder::kPairwise) return total;
+  std::copy_n(weights_.begin(), keys, complements_.begin());
+  return sum_of_pairs(steps.sum, std::span(complements_).first(keys));
+}
+
 void QueryWeights::fill_softmax_step_by_step() {
-  const Precision precision = rule_.precision;
+  const PrecisionSteps& steps = rule_.precision;
   const bool has_sink = rule_.normaliser.kind == NormaliserKind::kSink;
-  const double sink_logit = round_to(precision, rule_.normaliser.bias);
+  const double sink_logit = round_to(steps.logit, rule_.normaliser.bias);
   shift_ = 0;
   if (rule_.max_shift == MaxShift::kSubtracted) {
-    shift_ = has_sink ? std::max(logits_[top_], sink_logit) : logits_[top_];
+    shift_ = has_sink ? sink_logit : -std::numeric_limits<double>::infinity();
   }
-  const auto exponential_of = [&](double logit) {
-    return round_to(precision, exponential(round_to(precision, logit - shift_)));
-  };
-
-  double total = 0;
-  for (std::size_t key = 0; key < logits_.size(); ++key) {
-    weights_[key] = exponential_of(logits_[key]);
-    // Accelerators sum 16-bit numbers in float32.
-    total = round_to(Precision::kFloat32, total + weights_[key]);
-  }
+  double total = sum_exponentials();
   total_ = total;
   if (has_sink) {
     const double sink = exponential_of(sink_logit);
-    total = round_to(Precision::kFloat32, total + sink);
-    sink_ = round_to(precision, sink / total);
+    total = round_to(steps.sum, total + sink);
+    sink_ = round_to(steps.weight, sink / total);
   }
   // A finite number over infinity would be a weight of 0 that looks like one.
   overflowed_ = !std::isfinite(total);
   for (std::size_t key = 0; key < logits_.size(); ++key) {
-    weights_[key] = round_to(precision, weights_[key] / total);
-    complements_[key] = round_to(precision, 1 - weights_[key]);
+    weights_[key] = round_to(steps.weight, weights_[key] / total);
+    complements_[key] = round_to(steps.weight, 1 - weights_[key]);
   }
 }
 
 double QueryWeights::log_sum() const {
-  if (rule_.precision != Precision::kFloat64 && rule_.normaliser.kind != NormaliserKind::kSigmoid) {
+  if (!rule_.precision.is_exact() && rule_.normaliser.kind != NormaliserKind::kSigmoid) {
     return shift_ + plain::log(total_);
   }
   double rest = 0;
@@ -140,14 +184,14 @@ void QueryWeights::fill_sigmoid() {
 }
 
 void QueryWeights::fill_sigmoid_step_by_step() {
-  const Precision precision = rule_.precision;
-  const double bias = round_to(precision, rule_.normaliser.bias);
+  const PrecisionSteps& steps = rule_.precision;
+  const double bias = round_to(steps.logit, rule_.normaliser.bias);
   for (std::size_t key = 0; key < logits_.size(); ++key) {
-    const double logit = round_to(precision, logits_[key] + bias);
+    const double logit = round_to(steps.logit, logits_[key] + bias);
     overflowed_ = overflowed_ || !std::isfinite(logit);
-    const double e = round_to(precision, exponential(-logit));
-    weights_[key] = round_to(precision, 1 / round_to(precision, 1 + e));
-    complements_[key] = round_to(precision, 1 - weights_[key]);
+    const double e = round_to(steps.exponential, exponential(-logit));
+    weights_[key] = round_to(steps.weight, 1 / round_to(steps.exponential, 1 + e));
+    complements_[key] = round_to(steps.weight, 1 - weights_[key]);
   }
 }
 

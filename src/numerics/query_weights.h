@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "numerics/precision.h"
+#include "numerics/precision_steps.h"
 
 namespace attnscale {
 
@@ -32,7 +32,7 @@ enum class MaxShift { kSubtracted, kNone };
 /// How weights are computed.
 struct WeightRule {
   Normaliser normaliser = {};
-  Precision precision = Precision::kFloat64;
+  PrecisionSteps precision = {};
   /// Of a softmax in a narrower precision; in float64 it is always subtracted, by a sigmoid never.
   MaxShift max_shift = MaxShift::kSubtracted;
 
@@ -43,9 +43,9 @@ struct WeightRule {
 ///
 /// In float64 no weight or complement loses digits to cancellation.
 /// In a narrower precision each step is rounded as hardware of that precision does it: the
-/// difference to the maximum (to which a sink counts), the exponential, the weight and its
-/// complement; for a sigmoid the biased logit, the exponential, 1 + exponential and the quotient.
-/// The total of a softmax is summed in float32, key by key, the sink last.
+/// difference to the maximum (to which a sink counts), the exponential, each partial sum, the
+/// weight and its complement; for a sigmoid the biased logit, the exponential, 1 + exponential and
+/// the quotient. A sink is summed last.
 class QueryWeights {
  public:
   /// Weighs `logits` (at least one; of a narrower precision already rounded to it), of which the
@@ -66,7 +66,7 @@ class QueryWeights {
 
   /// p (1 - p) of a key: how its weight answers its own logit, rounded to the precision.
   double slope(std::size_t key) const {
-    return round_to(rule_.precision, weights_[key] * complements_[key]);
+    return round_to(rule_.precision.weight, weights_[key] * complements_[key]);
   }
 
   /// Index of the largest logit, the first of equals.
@@ -94,6 +94,8 @@ class QueryWeights {
   void find_top();
   void fill_softmax();
   void fill_softmax_step_by_step();
+  double exponential_of(double logit) const;
+  double sum_exponentials();
   void fill_sigmoid();
   void fill_sigmoid_step_by_step();
 

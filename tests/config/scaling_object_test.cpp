@@ -27,7 +27,8 @@ TEST(ScalingObject, ReadEveryKeyOfAnObject) {
           "precision": "float16", "subtract_max": false})json")[0];
   EXPECT_EQ(formula(read),
             "max(1, ln(keys) / ln(512)) * 50 tanh((2 rms(q) / sqrt(d)).(3 rms(k)) / 50); softmax "
-            "with a sink of logit -1; in float16, largest logit not subtracted");
+            "with a sink of logit -1; product, logit, exponential, weight in float16; sum in "
+            "float32; largest logit not subtracted");
   EXPECT_EQ(read.weights, (WeightRule{.normaliser = {NormaliserKind::kSink, -1},
                                       .precision = Precision::kFloat16,
                                       .max_shift = MaxShift::kNone}));
@@ -116,6 +117,35 @@ TEST(ScalingObject, APresetMayBeSweptAndChanged) {
   EXPECT_EQ(formula(scalings[1]), "(1 + 0.1 ln(1 + floor((8191 + 1) / 4096))) q.k / sqrt(d)");
 }
 
+TEST(ScalingObject, NamesTheFormatOfEachStep) {
+  const auto scalings = read_scalings(
+      R"({"name": "sums", "logit": "q.k", "precision": {"sum": "float16"}},
+         {"name": "all", "logit": "q.k", "precision": {"product": "bfloat16", "logit": "tfloat32",
+          "exponential": "float8_e4m3fn", "sum": "float32", "weight": "float8_e5m2",
+          "sum_order": {"tiles": 128}}},
+         {"name": "pairs", "logit": "q.k", "precision": {"sum": "float16", "sum_order": "pairwise"}},
+         {"name": "long", "logit": "q.k", "precision": {"product": "float16", "logit": "float16",
+          "exponential": "float16", "sum": "float32", "weight": "float16",
+          "sum_order": "sequential"}},
+         {"name": "wide", "logit": "q.k", "precision": {"logit": "float64"}})");
+  PrecisionSteps sums;
+  sums.sum = Precision::kFloat16;
+  EXPECT_EQ(scalings[0].weights.precision, sums);
+  PrecisionSteps all;
+  all.product = Precision::kBfloat16;
+  all.logit = Precision::kTfloat32;
+  all.exponential = Precision::kFloat8E4M3;
+  all.sum = Precision::kFloat32;
+  all.weight = Precision::kFloat8E5M2;
+  all.sum_order = SumOrder::kTiles;
+  all.tile_keys = 128;
+  EXPECT_EQ(scalings[1].weights.precision, all);
+  sums.sum_order = SumOrder::kPairwise;
+  EXPECT_EQ(scalings[2].weights.precision, sums);
+  EXPECT_EQ(scalings[3].weights.precision, PrecisionSteps(Precision::kFloat16));
+  EXPECT_TRUE(scalings[4].weights.precision.is_exact());
+}
+
 TEST(ScalingObject, OfEveryValidConfigAreWrittenAsTheyWereRead) {
   std::ifstream file(std::string(ATTNSCALE_SOURCE_DIR) + "/tests/config_corpus/valid.jsonl");
   int count = 0;
@@ -176,6 +206,30 @@ TEST(ScalingObject, SayWhatToWriteInstead) {
       {scaling(R"({"name": "x", "logit": "q.k", "precision": @"half"})"),
        at + "/precision",
        {"float16"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": {"sums": @"float16"}})"),
+       at + "/precision/sums",
+       {R"(did you mean "sum"?)"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": {"output": @"float16"}})"),
+       at + "/precision/output",
+       {R"(the step "output" is always in float64)", R"("exponential")"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": {"sum": @"half"}})"),
+       at + "/precision/sum",
+       {"float8_e4m3fn"}},
+      {scaling(R"({"name": "x", "logit": "q.k",
+                   "precision": {"sum": "float16", "sum_order": @"tiles"}})"),
+       at + "/precision/sum_order",
+       {R"({"tiles": 128})"}},
+      {scaling(R"({"name": "x", "logit": "q.k",
+                   "precision": {"sum": "float16", "sum_order": {"tiles": @0}}})"),
+       at + "/precision/sum_order/tiles",
+       {"found 0", "from 1"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": {"sum_order": @"pairwise"}})"),
+       at + "/precision/sum_order",
+       {R"("sum": "float16")"}},
+      {scaling(R"({"name": "x", "logit": "q.k", "normaliser": {"sigmoid": 0},
+                   "precision": {"logit": "float16", "sum": @"float16"}})"),
+       at + "/precision/sum",
+       {"on a sigmoid"}},
       {scaling(R"({"name": "x", "logit": "q.k", "precision": "float16",
                    "normaliser": {"sigmoid": 0}, "subtract_max": @false})"),
        at + "/subtract_max",

@@ -36,6 +36,10 @@ double by_weights(std::string_view name, const Logits& logits, const WeightRule&
 
 using PlainMetric = std::function<long double(const PlainSoftmax&, Logits, const QueryContext&)>;
 
+long double nothing_is_lost(const PlainSoftmax&, const Logits&, const QueryContext&) {
+  return 0;
+}
+
 // Every metric of a softmax by its formula, from the plain softmax and the logits, of which the
 // first is of an aligned key.
 const std::map<std::string_view, PlainMetric>& plain_metrics() {
@@ -92,9 +96,14 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
          }
          return sum;
        }},
-      {"overflowed", [](const auto&, auto, const auto&) -> long double { return 0; }},
-      {"zero_slope", [](const auto&, auto, const auto&) -> long double { return 0; }},
-      {"lost_keys", [](const auto&, auto, const auto&) -> long double { return 0; }},
+      {"overflowed", nothing_is_lost},
+      {"zero_slope", nothing_is_lost},
+      {"lost_keys", nothing_is_lost},
+      {"weight_error", nothing_is_lost},
+      {"largest_weight_error", nothing_is_lost},
+      {"wrong_top", nothing_is_lost},
+      {"entropy_error", nothing_is_lost},
+      {"logit_error", nothing_is_lost},
       {"aligned_top",
        [](const auto& plain, auto, const auto&) -> long double { return plain.top == 0 ? 1 : 0; }},
       {"aligned_weight", [](const auto& plain, auto, const auto&) { return plain.p[0]; }},

@@ -105,7 +105,12 @@ TEST(ScalingMeasurer, EqualsWhatEachQueryShowsByItself) {
         weights.weigh(logits, scaling.weights, 1);
         std::vector<double> slopes(logits.size());
         slope.evaluate(scores, Precision::kFloat64, slopes);
-        const QueryContext context{slopes[weights.top()], 0.99, size.i};
+        QueryContext context{slopes[weights.top()], 0.99, size.i};
+        std::vector<double> exact_logits(logits.size());
+        program.evaluate(scores, {}, exact_logits);
+        QueryWeights exact;
+        exact.weigh(exact_logits, {scaling.weights.normaliser}, 1);
+        if (!scaling.weights.precision.is_exact()) context.exact = &exact;
         for (std::size_t m = 0; m < metrics.size(); ++m) {
           const double expected = measure_weights(*metrics[m], weights, context);
           EXPECT_NEAR(values->metrics[s][m][query], expected, 2e-12 * std::abs(expected))

@@ -148,7 +148,21 @@ TEST(Scaling, FormulaIsWrittenInFull) {
   EXPECT_EQ(
       formula(logit_scaling("x", "(q / d).k",
                             {.precision = Precision::kFloat16, .max_shift = MaxShift::kNone})),
-      "(q / d).k; in float16, largest logit not subtracted");
+      "(q / d).k; product, logit, exponential, weight in float16; sum in float32; largest logit "
+      "not "
+      "subtracted");
+  PrecisionSteps steps;
+  steps.exponential = Precision::kFloat8E5M2;
+  steps.sum = Precision::kBfloat16;
+  steps.sum_order = SumOrder::kTiles;
+  steps.tile_keys = 32;
+  EXPECT_EQ(formula(logit_scaling("x", "q.k", {.precision = steps})),
+            "q.k; exponential in float8_e5m2; sum in bfloat16; summed in tiles of 32 keys");
+  // Which sums nothing.
+  EXPECT_EQ(formula(logit_scaling(
+                "x", "q.k",
+                {.normaliser = {NormaliserKind::kSigmoid, 0}, .precision = Precision::kTfloat32})),
+            "q.k; weight = sigmoid(logit); product, logit, exponential, weight in tfloat32");
 }
 
 TEST(Scaling, PutsNumbersAndFormulasInForNames) {

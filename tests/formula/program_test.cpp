@@ -23,7 +23,8 @@ Formula logit(std::string_view text) {
   return parse_formula(text, FormulaKind::kLogit);
 }
 
-double logit_of(std::string_view text, double score, Precision precision, double d = 64) {
+double logit_of(std::string_view text, double score, const PrecisionSteps& precision,
+                double d = 64) {
   double result = 0;
   FormulaProgram(logit(text), {.d = d}).evaluate({.scores = {&score, 1}}, precision, {&result, 1});
   return result;
@@ -86,6 +87,13 @@ TEST(FormulaProgram, RoundsEachStep) {
       EXPECT_EQ(logit_of("1.7 * 5 tanh(q.k / sqrt(d) / 5)", s, precision, 80), r((1.7 * 5) * bent));
     }
   }
+  // The product by itself, and the logit even where it is the product.
+  PrecisionSteps steps;
+  steps.product = Precision::kFloat16;
+  steps.logit = Precision::kFloat8E5M2;
+  EXPECT_EQ(logit_of("q.k", 1.1251, steps), 1);  // 1.125 in float16, then the even of a tie
+  EXPECT_EQ(logit_of("3 q.k", 1.1251, steps), 3.5);
+  EXPECT_EQ(logit_of("(2 q).k", 0.56255, steps), 1);
   // The parts that are rounded, in the order of evaluation.
   const auto rounded_parts = [](const Formula& formula) {
     const FormulaProgram program(formula, {});

@@ -55,6 +55,31 @@ TEST(RoundTo, GivesTheNearestBfloat16) {
   expect_grid(Precision::kBfloat16, numbers);
 }
 
+TEST(RoundTo, GivesTheNearestTfloat32) {
+  // A few of its exponents, which are float32's.
+  const std::vector<double> numbers = numbers_of(10, 8, -136);
+  EXPECT_EQ(numbers[1], 0x1p-136);
+  expect_grid(Precision::kTfloat32, numbers);
+  EXPECT_EQ(round_to(Precision::kTfloat32, 0x1.ffdffp127), 0x1.ffcp127);
+  EXPECT_EQ(round_to(Precision::kTfloat32, 0x1.ffep127), kInfinity);
+}
+
+TEST(RoundTo, GivesTheNearestNumberOfEightBits) {
+  std::vector<double> numbers = numbers_of(3, 16, -9);
+  numbers.pop_back();  // the last place of E4M3 is NaN
+  ASSERT_EQ(numbers.back(), 448);
+  expect_grid(Precision::kFloat8E4M3, numbers);
+  EXPECT_EQ(round_to(Precision::kFloat8E4M3, 464), 448);
+  for (const double beyond : {464.0001, 1e300, kInfinity, -kInfinity}) {
+    EXPECT_TRUE(std::isnan(round_to(Precision::kFloat8E4M3, beyond)));
+  }
+  numbers = numbers_of(2, 31, -16);
+  ASSERT_EQ(numbers.back(), 57344);
+  expect_grid(Precision::kFloat8E5M2, numbers);
+  EXPECT_EQ(round_to(Precision::kFloat8E5M2, -61439), -57344);
+  EXPECT_EQ(round_to(Precision::kFloat8E5M2, -61440), -kInfinity);
+}
+
 TEST(RoundTo, OverflowsHalfAStepBeyondTheLargestNumber) {
   EXPECT_EQ(round_to(Precision::kFloat16, 65519.999), 65504);
   EXPECT_EQ(round_to(Precision::kFloat16, 65520), kInfinity);

@@ -206,6 +206,49 @@ TEST(QueryWeightsInAPrecision, SumTheTotalInFloat32) {
   EXPECT_THAT(brain.complements(), ::testing::Each(1));
 }
 
+WeightRule softmax_with(const PrecisionSteps& steps) {
+  return {.precision = steps};
+}
+
+// Of 4096 ones float16 counts to 2048 key by key, and all of them by pairs or by tiles of 1024.
+TEST(QueryWeightsInAPrecision, SumInTheOrderAsked) {
+  PrecisionSteps steps = Precision::kFloat16;
+  steps.sum = Precision::kFloat16;
+  const Logits equal(4096, 0.0);
+  EXPECT_THAT(weigh(equal, softmax_with(steps)).weights(), ::testing::Each(0x1p-11));
+  steps.sum_order = SumOrder::kPairwise;
+  EXPECT_THAT(weigh(equal, softmax_with(steps)).weights(), ::testing::Each(0x1p-12));
+  steps.sum_order = SumOrder::kTiles;
+  steps.tile_keys = 1024;
+  EXPECT_THAT(weigh(equal, softmax_with(steps)).weights(), ::testing::Each(0x1p-12));
+  steps.tile_keys = 4096;
+  EXPECT_THAT(weigh(equal, softmax_with(steps)).weights(), ::testing::Each(0x1p-11));
+  // Of 11 ones E5M2 counts to 8 key by key; by pairs there are 8 and 3, halfway from 10 to 12.
+  steps = {};
+  steps.sum = Precision::kFloat8E5M2;
+  EXPECT_THAT(weigh(Logits(11, 0.0), softmax_with(steps)).weights(), ::testing::Each(1.0 / 8));
+  steps.sum_order = SumOrder::kPairwise;
+  EXPECT_THAT(weigh(Logits(11, 0.0), softmax_with(steps)).weights(), ::testing::Each(1.0 / 12));
+}
+
+// Logits 0, 1, 2 in tiles of one key: each earlier exponential is rescaled by e^-1 as bfloat16 has
+// it, 188 2^-9, and rounded; so is the sum. 188^2 2^-18 = 35344 2^-18 -> 138 2^-10.
+TEST(QueryWeightsInAPrecision, RescaleWhatTilesHadBefore) {
+  PrecisionSteps steps = Precision::kBfloat16;
+  steps.sum = Precision::kBfloat16;
+  steps.weight = Precision::kFloat64;
+  steps.sum_order = SumOrder::kTiles;
+  steps.tile_keys = 1;
+  const auto query = weigh({0, 1, 2}, softmax_with(steps));
+  // 1; 188 2^-9 + 1 = 700 2^-9 -> 175 2^-7; 175 188 2^-16 = 32900 2^-16 -> 129 2^-8, and 1: 385
+  // 2^-8 -> 192 2^-7.
+  const double total = 192 * 0x1p-7;
+  EXPECT_EQ(query.weights()[2], 1 / total);
+  EXPECT_EQ(query.weights()[1], 188 * 0x1p-9 / total);
+  EXPECT_EQ(query.weights()[0], 138 * 0x1p-10 / total);
+  EXPECT_DOUBLE_EQ(query.log_sum(), 2 + std::log(total));
+}
+
 // exp(88.7) = 3.3e38 is a float32, twice it is none: what is left are finite weights of 0.
 TEST(QueryWeightsInAPrecision, CountATotalThatOverflows) {
   const auto unshifted = softmax_in(Precision::kFloat32, MaxShift::kNone);

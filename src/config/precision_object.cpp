@@ -1,0 +1,124 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/experiment_object.h"
+#include "config/object.h"
+#include "config/schema.h"
+#include "config/values.h"
+
+namespace attnscale {
+namespace {
+
+using StepsRow = Row<PrecisionSteps>;
+
+constexpr FieldChoices kFormats = {"precision", listed_names<kPrecisionNames>};
+
+// What a step left out is anyway.
+template <Precision PrecisionSteps::*step>
+std::string write_step(const Field& field, PrecisionSteps& steps) {
+  return steps.*step == Precision::kFloat64 ? "" : json_text(field, steps.*step);
+}
+
+void read_sum_order(const JsonValue& value, const Field& field, PrecisionSteps& steps) {
+  if (value.kind == JsonKind::kObject && value.members.size() == 1 &&
+      value.members.front().name == kSumOrderNames.back()) {
+    const JsonValue& keys = value.members.front().value;
+    steps.sum_order = SumOrder::kTiles;
+    steps.tile_keys = static_cast<std::int64_t>(read_number(keys, field));
+    expect_integer(keys);
+    return;
+  }
+  const auto name = std::find(kSumOrderNames.begin(), kSumOrderNames.end() - 1, value.text);
+  if (value.kind != JsonKind::kString || name == kSumOrderNames.end() - 1) {
+    refuse_found(value, R"("sequential", "pairwise", or {"tiles": the keys of a tile}, such as )"
+                        R"({"tiles": 128})");
+  }
+  steps.sum_order = static_cast<SumOrder>(name - kSumOrderNames.begin());
+}
+
+std::string write_sum_order(const Field&, PrecisionSteps& steps) {
+  const std::string_view name = name_in(kSumOrderNames, steps.sum_order);
+  if (steps.sum_order != SumOrder::kTiles) return quote(name);
+  return object_text({member_text(name, std::to_string(steps.tile_keys))});
+}
+
+std::string sum_order_shape(const Field& field) {
+  const std::string_view tiles = kSumOrderNames.back();
+  const std::string keys = schema_of(number_shape("integer", field.bounds));
+  return any_of(
+      {schema_of(names_shape({kSumOrderNames.begin(), kSumOrderNames.end() - 1})),
+       schema_of(object_shape({member_text(tiles, keys)}, {tiles}, OtherKeys::kRefused))});
+}
+
+const std::vector<StepsRow>& rows() {
+  using enum FieldType;
+  using enum FieldUse;
+  constexpr double kMostTileKeys = 1e9;
+  // Each row stays two to four lines.
+  // clang-format off
+  static const std::vector<StepsRow> table = {
+      {{"product", kChoice, kOptional, R"("float64")",
+        "Of the score, with the factors inside q.k.", {}, kFormats},
+        {read_member<&PrecisionSteps::product>, write_step<&PrecisionSteps::product>}},
+      {{"logit", kChoice, kOptional, R"("float64")",
+        "Of each step of the formula, the logit, and its difference from the largest one.", {},
+        kFormats}, {read_member<&PrecisionSteps::logit>, write_step<&PrecisionSteps::logit>}},
+      {{"exponential", kChoice, kOptional, R"("float64")",
+        "Of e^that; of a sigmoid also of 1 + e^-logit.", {}, kFormats},
+        {read_member<&PrecisionSteps::exponential>, write_step<&PrecisionSteps::exponential>}},
+      {{"sum", kChoice, kOptional, R"("float64")",
+        "Of each partial sum of exponentials, and of what tiles rescale.", {}, kFormats},
+        {read_member<&PrecisionSteps::sum>, write_step<&PrecisionSteps::sum>}},
+      {{"weight", kChoice, kOptional, R"("float64")",
+        "Of exponential over sum, of 1 - weight and of the slope.", {}, kFormats},
+        {read_member<&PrecisionSteps::weight>, write_step<&PrecisionSteps::weight>}},
+      {{"sum_order", kOwn, kOptional, R"("sequential")",
+        "Key by key, neighbours first, or tile by tile of so many keys with the largest logit so "
+        "far (online softmax).", {1, kMostTileKeys}},
+        {read_sum_order, write_sum_order, sum_order_shape}},
+  };
+  // clang-format on
+  return table;
+}
+
+// Steps that other programs round and this one does not.
+void expect_no_unrounded_step(const JsonValue& object) {
+  for (const JsonMember& member : object.members) {
+    if (member.name != "entries" && member.name != "scaled_queries" && member.name != "output") {
+      continue;
+    }
+    refuse(member.value, fmt::format("the step {} is always in float64; leave it out, and round "
+                                     "\"product\", \"logit\", \"exponential\", \"sum\" or "
+                                     "\"weight\"",
+                                     quote(member.name)));
+  }
+}
+
+}  // namespace
+
+void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps) {
+  if (value.kind != JsonKind::kObject) {
+    steps = static_cast<Precision>(read_choice_place(value, field));
+    return;
+  }
+  expect_no_unrounded_step(value);
+  read_object(value, rows(), steps);
+  if (!steps.is_exact() || steps.sum_order == SumOrder::kSequential) return;
+  refuse(*value.find("sum_order"),
+         "\"sum_order\" is for emulated precisions only; name a step that is narrower than "
+         "float64, such as \"sum\": \"float16\", or leave it out");
+}
+
+std::string json_text(const Field& field, const PrecisionSteps& steps) {
+  if (steps.is_exact()) return "";
+  if (steps == PrecisionSteps(steps.product)) return json_text(field, steps.product);
+  PrecisionSteps written = steps;
+  return object_text(member_texts(rows(), written));
+}
+
+std::string precision_shape(const Field& field) {
+  return any_of({schema_of(shape_of(field)), schema_of(object_shape(rows()))});
+}
+
+}  // namespace attnscale
