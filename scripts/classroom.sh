@@ -33,6 +33,7 @@ fail() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 program=${ATTNSCALE:-$root/build/attnscale}
+[[ -n ${ATTNSCALE-} || -x $program ]] || program=$(command -v attnscale) || program=build/attnscale
 seeds=30 out=results/classroom
 while (($#)); do
   case $1 in

@@ -12,7 +12,7 @@ foreach(program attnscale attnscale-mpi)
 endforeach()
 install(DIRECTORY configs/ DESTINATION ${attnscale_data}/configs
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-set(attnscale_programs plot.py report.py get_vega.sh sweep.sh slurm_array.sh slurm_mpi.sh)
+set(attnscale_programs plot.py report.py classroom.sh get_vega.sh sweep.sh slurm_array.sh slurm_mpi.sh)
 list(TRANSFORM attnscale_programs PREPEND scripts/)
 install(PROGRAMS ${attnscale_programs} DESTINATION ${attnscale_data}/scripts)
 install(DIRECTORY scripts/ DESTINATION ${attnscale_data}/scripts

@@ -175,7 +175,9 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
           {folder.string(), manifest->run, static_cast<std::int64_t>(manifest->seed),
            changes.empty() ? Value() : Value(changes),
            queries ? Value(*queries * part.runs()) : Value(),
-           manifest->status + (part == RunPart{} ? "" : ", " + short_name(part)), manifest->ended});
+           part == RunPart{} ? manifest->status
+                             : fmt::format("{}, {}", manifest->status, short_name(part)),
+           manifest->ended});
     } else if (fs::exists(folder / "events.jsonl")) {
       table.rows.push_back({folder.string(), {}, {}, {}, {}, "unfinished", {}});
     }

@@ -55,10 +55,10 @@ SeededRun read_run(const std::string& folder) {
   SeededRun run{folder, {}, read_finished(place)};
   const std::optional<Manifest> manifest = read_manifest(place);
   if (!is_whole_run(manifest)) {
-    refuse_pool(fmt::format("{}: {}; name the folders of finished runs", folder,
-                            manifest
-                                ? "holds " + to_string(manifest->part) + ", " + manifest->status
-                                : "has no manifest.json that says how it was run"));
+    refuse_pool(fmt::format(
+        "{}: {}; name the folders of finished runs", folder,
+        manifest ? fmt::format("holds {}, {}", to_string(manifest->part), manifest->status)
+                 : std::string("has no manifest.json that says how it was run")));
   }
   run.manifest = *manifest;
   expect_as_written(place, run.manifest);

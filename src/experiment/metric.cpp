@@ -321,7 +321,7 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .of_weights = kByWeights<lost_keys_of>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true},
     {.name = "weight_error", .unit = "1", .title = "error of the weights",
-     .help = "half the sum of |p - p of float64|: the weight that went to wrong keys",
+     .help = "half the sum of |p - p of float64| over the keys",
      .of_weights = weight_error, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
      .axis = HistogramAxis::kSum},

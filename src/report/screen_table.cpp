@@ -134,7 +134,7 @@ std::string wrapped(std::string text, std::size_t width, std::size_t indent) {
   std::size_t first = text.find_first_not_of(' ');  // of the line: no cut in its indent
   for (std::size_t begin = 0; text.size() - begin > width;) {
     std::size_t blank = text.rfind(' ', begin + width);
-    if (blank == std::string::npos || blank <= begin + first) {
+    if (blank == std::string::npos || blank <= begin + std::max(first, kIndent)) {
       blank = text.find(' ', std::max(begin + width, begin + first));  // a word as long as the line
     }
     if (blank == std::string::npos) break;

@@ -81,7 +81,7 @@ TEST(Wrapped, CutsAtBlanksAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("one two three four", 100), "one two three four");
   EXPECT_EQ(wrapped("one two three four", 9), "one two\n  three\n  four");
   EXPECT_EQ(wrapped("one two three four", 13), "one two three\n  four");
-  EXPECT_EQ(wrapped("a incomprehensibilities so", 8), "a\n  incomprehensibilities\n  so");
+  EXPECT_EQ(wrapped("a incomprehensibilities so", 8), "a incomprehensibilities\n  so");
   EXPECT_EQ(wrapped("", 8), "");
 }
 
