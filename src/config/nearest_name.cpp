@@ -26,14 +26,15 @@ std::optional<std::string_view> abbreviated_name(std::string_view start,
   return *found;
 }
 
-// The shortest name that has `part` between its ends and underscores, the first of equals.
+// The name of fewest parts that has `part` between its ends and underscores, the first of equals.
 std::optional<std::string_view> name_with_part(std::string_view part,
                                                std::span<const std::string_view> names) {
+  const auto parts = [](std::string_view name) { return std::ranges::count(name, '_'); };
   std::optional<std::string_view> shortest;
   const std::string wanted = fmt::format("_{}_", part);
   for (const std::string_view name : names) {
     if (fmt::format("_{}_", name).find(wanted) == std::string::npos) continue;
-    if (!shortest || name.size() < shortest->size()) shortest = name;
+    if (!shortest || parts(name) < parts(*shortest)) shortest = name;
   }
   return shortest;
 }

@@ -132,7 +132,7 @@ class PrecisionStepsTest(CommandLineTest):
                 self.assertEqual(self.estimate(folder, other, "total_weight"), 1, other)
                 self.assertEqual(self.estimate(folder, other, "top_weight"), 1 / keys, other)
 
-    # As sonos/tract PR 2586 found; the numbers are means of 200 rows of a loop in NumPy, key by key.
+    # As sonos/tract PR 2586 found; the numbers are means of 200 rows of a loop in NumPy, by key.
     # A sum may also run ahead: at 1024 keys of spread 0.5 it does by 0.16 % (2,000 rows), while a
     # single one is 0.34 % away.
     def test_running_sums_in_float16_fall_behind(self):
@@ -164,8 +164,8 @@ class PrecisionStepsTest(CommandLineTest):
                 self.assertLess(np.abs(wide - 1).max(), 1e-5)
 
     # A common score of 144 sqrt(128) beside others of spread 12 sqrt(2 + 1/144): nothing overflows,
-    # and the largest weights are ties. The figures of bfloat16 are PyTorch's, with their errors; that
-    # of float64 is a softmax in NumPy, 0.8631 +- 0.0004, here of 20,000 queries +- 0.0012.
+    # and the largest weights are ties. The figures of bfloat16 are PyTorch's, with their errors;
+    # that of float64 is a softmax in NumPy, 0.8631 +- 0.0004, here of 20,000 queries +- 0.0012.
     def test_a_large_common_score_picks_wrong_keys_in_bfloat16(self):
         config = {"name": "common", "sampler": "vectors", "experiments": [
             {"d": 128, "keys": 64, "queries": 20_000, "entries": {"law": "normal", "mean": 12},

@@ -34,6 +34,8 @@ TEST(NearestName, FindsANameByItsParts) {
   EXPECT_EQ(nearest_name("sqrt_d", scalings), "div_sqrt_d");  // the shorter of two
   EXPECT_EQ(nearest_name("sqrt", scalings), "div_sqrt_d");
   EXPECT_EQ(nearest_name("top", kNames), "top_weight");
+  const std::vector<std::string_view> metrics{"top_weight", "wrong_top"};
+  EXPECT_EQ(nearest_name("top", metrics), "top_weight");  // the first of two
   EXPECT_EQ(nearest_name("weight", kNames), "top_weight");
   EXPECT_EQ(nearest_name("qrt_d", scalings), std::nullopt);  // no whole part
 }

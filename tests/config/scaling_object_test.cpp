@@ -206,7 +206,7 @@ TEST(ScalingObject, SayWhatToWriteInstead) {
       {scaling(R"({"name": "x", "logit": "q.k", "precision": @"half"})"),
        at + "/precision",
        {"float16"}},
-      {scaling(R"({"name": "x", "logit": "q.k", "precision": {"sums": @"float16"}})"),
+      {scaling(R"({"name": "x", "logit": "q.k", "precision": {@"sums": "float16"}})"),
        at + "/precision/sums",
        {R"(did you mean "sum"?)"}},
       {scaling(R"({"name": "x", "logit": "q.k", "precision": {"output": @"float16"}})"),
