@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -40,6 +41,13 @@ SUMMARY_COLUMNS = KEY_COLUMNS + ["metric", "queries", "left_out", "estimate", "s
                                  "reference", "z", "status"]
 # Times and machines stand in these files, so their bytes may differ.
 NOT_PROMISED = {"manifest.json", "events.jsonl"}
+
+
+def children_seconds():
+    """Processor seconds of all ended child processes: what a busy machine adds to a clock is not in
+    them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def read_csv(path):

@@ -3,10 +3,9 @@
 In each config @ stands before the place that the message must name.
 """
 
-import time
 import unittest
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import CommandLineTest, children_seconds
 
 TOP = ', "name": "a", "experiments": [{"d": 4}]}'
 
@@ -136,7 +135,7 @@ class ConfigErrorsTest(CommandLineTest):
         self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir()], [])
 
     def refuse_all(self, cases):
-        start = time.perf_counter()
+        start = children_seconds()
         for marked, pointer, says in cases:
             name = self.write_config(marked.replace("@", ""))
             message = self.refuse("run", name, says=[says])
@@ -148,9 +147,9 @@ class ConfigErrorsTest(CommandLineTest):
                 self.assertRegex(message, rf"\A{name}:\d+:\d+: {pointer}", marked)
             self.assertNotIn("what()", message)
         self.assert_no_folder()
-        each = (time.perf_counter() - start) / len(cases)
+        each = (children_seconds() - start) / len(cases)
         print(f"{len(cases)} bad configs refused in {1000 * each:.0f} ms each")
-        self.assertLess(each, 0.5)  # 0.1 s are promised; a busy machine is allowed more
+        self.assertLess(each, 0.1)
 
     def test_there_are_more_than_40_of_them(self):
         self.assertGreaterEqual(len(NOT_JSON) + len(AT_THE_TOP) + len(NESTED), 40)
@@ -185,9 +184,9 @@ class ConfigErrorsTest(CommandLineTest):
     def test_a_long_experiment_ends_as_fast_as_a_short_one(self):
         many = ", ".join(f'{{"name": "e{i}", "d": 4}}' for i in range(2000))
         name = self.write_config(experiment(many + ', {"d": 3.9}'))
-        start = time.perf_counter()
+        start = children_seconds()
         self.refuse("run", name, says=["/experiments/2000/d", "found 3.9"])
-        self.assertLess(time.perf_counter() - start, 1)
+        self.assertLess(children_seconds() - start, 1)
 
     def test_bytes_that_are_no_text(self):
         for content in (b"\xff\xfe{", b"\x00", b'{"name": "\xff"}', b"\xef\xbb\xbf{}"):

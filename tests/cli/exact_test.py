@@ -4,10 +4,9 @@ import csv
 import io
 import json
 import math
-import time
 import unittest
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import CommandLineTest, children_seconds
 
 
 class ExactTest(CommandLineTest):
@@ -110,11 +109,11 @@ class ExactTest(CommandLineTest):
     def test_answers_at_once(self):
         durations = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = children_seconds()
             self.succeed("exact", "--keys", "128", "--reach", "0.9")
-            durations.append(time.perf_counter() - start)
+            durations.append(children_seconds() - start)
         print(f"attnscale exact --keys 128 --reach 0.9: {1000 * min(durations):.0f} ms at best")
-        self.assertLess(min(durations), 0.5)  # 100 ms are promised; a busy machine is allowed more
+        self.assertLess(min(durations), 0.1)
 
 
 class SoftmaxBarsTest(CommandLineTest):
