@@ -70,7 +70,7 @@ class PackageTest(unittest.TestCase):
         done = run(program, "run", "try_this", cwd=self.scratch)
         seconds = time.monotonic() - began
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("Look for", done.stdout)
+        self.assertIn("\nAnswers\n", done.stdout)
         print(f"the lesson from the package: {seconds:.2f} s")
         libraries = {line.split()[0].split(".so")[0] for line in
                      run("ldd", program, check=True).stdout.splitlines()}
