@@ -79,6 +79,8 @@ void pool_mean(const SameLine<Row>& line, Row& row) {
   for (const Row* run : line) parts.push_back({run->queries, run->estimate, run->std_error});
   const PooledMean mean = pool_parts(parts);
   row.queries = mean.queries;
+  row.left_out = 0;
+  for (const Row* run : line) row.left_out += run->left_out;
   row.estimate = mean.estimate;
   row.std_error = mean.std_error;
 }
@@ -90,7 +92,8 @@ bool all_have_intervals(const SameLine<Row>& line) {
 
 // The status that says most of a line's; degenerate only where every run is.
 std::string pool_status(const SameLine<ResultRow>& line) {
-  for (const char* status : {"nonfinite", "rare", "max_queries", "converged", "ok"}) {
+  for (const char* status :
+       {"nonfinite", "no_moment", "some_nonfinite", "rare", "max_queries", "converged", "ok"}) {
     if (std::ranges::find(line, status, &ResultRow::status) != line.end()) return status;
   }
   return line.front()->status;
@@ -119,7 +122,7 @@ ResultRow pool_line(const SameLine<ResultRow>& line) {
   pool_distribution(line, row);
   const MetricRow* metric = find_metric(row.metric);
   if (row.estimate && metric != nullptr && all_have_intervals(line)) fill_interval(*metric, row);
-  if (row.estimate && row.std_error && row.reference) {
+  if (row.estimate && row.std_error && row.reference && row.left_out == 0) {
     row.z = (*row.estimate - *row.reference) / *row.std_error;
   }
   return row;

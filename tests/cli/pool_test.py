@@ -6,7 +6,8 @@ import os
 import subprocess
 import unittest
 
-from attnscale_cli import BINARY, ROOT, CommandLineTest, promised_bytes, read_csv
+from attnscale_cli import (BINARY, FEW_OVERFLOW, ROOT, CommandLineTest, promised_bytes,
+                           read_csv)
 
 KEY = ("experiment", "entries_series", "d", "keys", "series", "metric")
 CONFIG = {
@@ -46,6 +47,27 @@ class PoolTest(CommandLineTest):
         runs = [{name_of(line): line for line in lines_of(run / name)} for run in self.runs]
         return [(line, [run[name_of(line)] for run in runs])
                 for line in lines_of(self.folder / "pooled" / name)]
+
+    def test_queries_that_overflowed_are_left_out_of_the_pool_too(self):
+        config = {"name": "few", "experiments": [FEW_OVERFLOW | {"name": "few"}]}
+        config["experiments"][0].pop("sampler")
+        self.runs = [self.run_config(config, f"few{seed}", "--seed", str(seed))
+                     for seed in (0, 1)]
+        self.pool("--quiet")
+        seen = set()
+        for line, runs in self.by_line("summary.csv"):
+            for column in ("queries", "left_out"):
+                self.assertEqual(int(line[column]), sum(int(run[column]) for run in runs))
+            some = any(run["status"] == "some_nonfinite" for run in runs)
+            self.assertEqual(line["status"] == "some_nonfinite", some, line)
+            if some:
+                self.assertEqual(line["z"], "")
+                self.assertNotEqual(line["estimate"], "")
+            seen.add(some)
+        self.assertEqual(seen, {False, True})
+        for line, runs in self.by_line("contrasts.csv"):
+            self.assertEqual(int(line["left_out"]), sum(int(run["left_out"]) for run in runs))
+        self.succeed("verify", "pooled")
 
     def test_estimates_are_means_by_queries_and_errors_those_of_the_runs(self):
         self.pool("--quiet")
