@@ -9,15 +9,15 @@
 #include "numerics/portable_math.h"
 
 namespace attnscale {
-namespace {
 
 void fill_reference(std::optional<double> reference, ResultRow& row) {
   row.reference = reference;
-  // The queries that are left out are no sample of all: theirs is another mean.
   if (row.reference && row.estimate && row.std_error && row.left_out == 0) {
     row.z = (*row.estimate - *row.reference) / *row.std_error;
   }
 }
+
+namespace {
 
 // The interval is the one that fits the metric: a spread is above 0 and a kurtosis above 1.
 Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int64_t queries) {

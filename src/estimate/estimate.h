@@ -2,6 +2,7 @@
 // quantiles, exact reference and z.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "estimate/reference.h"
@@ -20,5 +21,9 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
 /// fraction, else Student's or, for a spread or kurtosis, that on a logarithm, where the row has a
 /// standard error.
 void fill_interval(const MetricRow& metric, ResultRow& row);
+
+/// The exact value, if there is one, and z, unless queries are left out: those that stay are no
+/// sample of all.
+void fill_reference(std::optional<double> reference, ResultRow& row);
 
 }  // namespace attnscale

@@ -116,15 +116,12 @@ ResultRow pool_line(const SameLine<ResultRow>& line) {
   ResultRow row;
   row.key = line.front()->key;
   row.metric = line.front()->metric;
-  row.reference = line.front()->reference;
   row.status = pool_status(line);
   pool_mean(line, row);
   pool_distribution(line, row);
   const MetricRow* metric = find_metric(row.metric);
   if (row.estimate && metric != nullptr && all_have_intervals(line)) fill_interval(*metric, row);
-  if (row.estimate && row.std_error && row.reference && row.left_out == 0) {
-    row.z = (*row.estimate - *row.reference) / *row.std_error;
-  }
+  fill_reference(line.front()->reference, row);
   return row;
 }
 
