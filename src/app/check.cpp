@@ -55,8 +55,8 @@ struct CheckedNumber {
 
 // The experiment that would measure the numbers, with a sampler that can draw it.
 Experiment experiment_of(const CheckCommand& command) {
-  constexpr double kMostDrawn = 0x1p26;  // scores, or entries where the sampler draws them
-  constexpr double kMostQueries = 32768;
+  constexpr double kMostDrawn = 0x1p26;   // scores, or entries where the sampler draws them
+  constexpr double kMostChecked = 32768;  // queries
   Experiment experiment;
   experiment.name = "check";
   const NormRequest norms = norms_for(command.scaling);
@@ -71,7 +71,7 @@ Experiment experiment_of(const CheckCommand& command) {
   experiment.saturated_above = command.saturated_above;
   const double work = experiment.sampler->draws_entries ? static_cast<double>(command.d) : 1;
   const double drawn = kMostDrawn / work / static_cast<double>(command.keys);
-  experiment.queries = static_cast<std::int64_t>(std::clamp(drawn, 64.0, kMostQueries));
+  experiment.queries = static_cast<std::int64_t>(std::clamp(drawn, 64.0, kMostChecked));
   return experiment;
 }
 

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "config/values.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

@@ -1,3 +1,5 @@
+#include "app/compare.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <optional>
 #include <span>
 
-#include "app/commands.h"
 #include "app/manifest.h"
 #include "app/run_folder.h"
 #include "config/config.h"

@@ -5,6 +5,7 @@
 #include "app/process.h"
 #include "config/config.h"
 #include "config/user_error.h"
+#include "config/values.h"
 #include "io/atomic_file.h"
 #include "io/json_text.h"
 

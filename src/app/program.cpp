@@ -10,9 +10,12 @@
 #include <system_error>
 
 #include "app/commands.h"
+#include "app/compare.h"
 #include "app/new_config.h"
 #include "app/process.h"
+#include "app/run_experiment.h"
 #include "app/run_folder.h"
+#include "app/verify.h"
 #include "config/user_error.h"
 #include "io/folder_lock.h"
 #include "report/screen_table.h"

@@ -1,3 +1,5 @@
+#include "app/run_experiment.h"
+
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -5,7 +7,6 @@
 #include <functional>
 #include <optional>
 
-#include "app/commands.h"
 #include "app/finish_run.h"
 #include "app/pool.h"
 #include "app/process.h"

@@ -1,14 +1,21 @@
+#include "config/config_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
 #include "config/axis.h"
-#include "config/config.h"
+#include "config/entries_object.h"
+#include "config/experiment_checks.h"
 #include "config/experiment_object.h"
+#include "config/given_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
+#include "config/scaling_object.h"
 #include "config/schema.h"
+#include "config/stop_object.h"
+#include "config/user_presets.h"
 #include "config/values.h"
 
 namespace attnscale {

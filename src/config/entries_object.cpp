@@ -1,10 +1,11 @@
+#include "config/entries_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "config/axis.h"
-#include "config/experiment_object.h"
 #include "config/object.h"
 #include "config/schema.h"
 #include "config/values.h"

@@ -1,9 +1,10 @@
+#include "config/experiment_checks.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "config/values.h"

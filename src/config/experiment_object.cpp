@@ -5,8 +5,14 @@
 #include <algorithm>
 
 #include "config/axis.h"
+#include "config/entries_object.h"
+#include "config/experiment_checks.h"
+#include "config/given_checks.h"
+#include "config/given_object.h"
 #include "config/object.h"
+#include "config/scaling_object.h"
 #include "config/schema.h"
+#include "config/stop_object.h"
 #include "config/values.h"
 
 namespace attnscale {

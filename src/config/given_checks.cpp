@@ -1,10 +1,12 @@
 // What must hold within the object `given`, and between it and its experiment.
+#include "config/given_checks.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "config/experiment_object.h"
+#include "config/experiment_checks.h"
 #include "config/values.h"
 #include "estimate/given_baseline.h"
 #include "experiment/given_scores.h"

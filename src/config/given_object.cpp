@@ -1,10 +1,12 @@
+#include "config/given_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
-#include "config/experiment_object.h"
+#include "config/given_checks.h"
 #include "config/schema.h"
 #include "config/values.h"
 #include "io/matrix_file.h"

@@ -1,8 +1,10 @@
+#include "config/overrides.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "config/config.h"
+#include "config/config_object.h"
 #include "config/experiment_object.h"
 #include "config/json_document.h"
 #include "config/nearest_name.h"

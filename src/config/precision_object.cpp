@@ -1,8 +1,9 @@
+#include "config/precision_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "config/experiment_object.h"
 #include "config/object.h"
 #include "config/schema.h"
 #include "config/values.h"

@@ -1,3 +1,5 @@
+#include "config/scaling_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 #include <optional>
 
 #include "config/axis.h"
-#include "config/experiment_object.h"
+#include "config/precision_object.h"
 #include "config/scaling_numbers.h"
 #include "formula/print.h"
 

@@ -1,9 +1,10 @@
+#include "config/stop_object.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "config/schema.h"

@@ -1,3 +1,5 @@
+#include "config/user_presets.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
+#include "config/scaling_object.h"
 #include "config/schema.h"
 #include "experiment/presets.h"
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "numerics/shortest.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,10 @@ namespace attnscale {
 
 /// True if the field's numbers are integers; 4.0 and 1e6 are integers too.
 bool is_whole(const Field& field);
+
+inline constexpr std::int64_t kLargestSeed =
+    (std::int64_t{1} << 53) - 1;              // exact in every JSON reader
+inline constexpr double kMostQueries = 1e15;  // of a cell
 
 /// "an integer from 1 to 8 (the limit of ...)", as messages put it.
 std::string describe_bounds(const Field& field);
@@ -39,7 +44,9 @@ std::string read_text(const JsonValue& value);
 /// true or false.
 bool read_boolean(const JsonValue& value);
 
-/// A text of letters, digits, dot, underscore and dash that begins with a letter or digit.
+/// True for what may be the name of a run: at most 100 letters, digits, dots, underscores and
+/// dashes, the first a letter or digit.
+bool is_name(std::string_view text);
 std::string read_name(const JsonValue& value);
 
 /// The regular expression of such names.

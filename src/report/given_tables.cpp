@@ -1,3 +1,5 @@
+#include "report/given_tables.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,12 +10,11 @@
 
 #include "experiment/given_scores.h"
 #include "report/number_text.h"
-#include "report/report.h"
 
 namespace attnscale {
 namespace {
 
-constexpr std::ptrdiff_t kMostQueries = 8;  // of an experiment; if it has more, the first is shown
+constexpr std::ptrdiff_t kMostQueriesShown = 8;  // of an experiment; of more, the first is shown
 constexpr std::int64_t kMostKeys = 32;
 constexpr std::int64_t kMostComponents = 16;  // of an output
 constexpr int kDigits = 4;  // one more than the lesson's longest numbers have, for small ones
@@ -165,7 +166,7 @@ std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
     };
     const auto has_head = [](const GivenQuery& query) { return query.weights.front()->head > 0; };
     const auto end = std::find_if(first, queries.end(), is_of_another);
-    const auto shown = end - first > kMostQueries ? first + 1 : end;
+    const auto shown = end - first > kMostQueriesShown ? first + 1 : end;
     const bool has_heads = std::any_of(first, end, has_head);
     for (auto query = first; query != shown; ++query) tables.push_back(table_of(*query, has_heads));
     if (shown != end) {

@@ -1,3 +1,5 @@
+#include "report/lesson_answers.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <utility>
 
 #include "report/number_text.h"
-#include "report/report.h"
 #include "report/result_grid.h"
 
 namespace attnscale {

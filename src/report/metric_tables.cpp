@@ -1,3 +1,5 @@
+#include "report/metric_tables.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 
 #include "experiment/metric.h"
 #include "report/number_text.h"
-#include "report/report.h"
 #include "report/result_grid.h"
 
 namespace attnscale {

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "report/given_tables.h"
+#include "report/lesson_answers.h"
+#include "report/metric_tables.h"
+
 namespace attnscale {
 namespace {
 

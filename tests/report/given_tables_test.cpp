@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/given_tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

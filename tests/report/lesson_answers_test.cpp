@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/lesson_answers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
