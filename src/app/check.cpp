@@ -107,7 +107,7 @@ void judge(const ResultRow& row, std::int64_t queries, CheckedNumber& number) {
     number.status = "rounded";
   } else {
     const bool is_rare =
-        row.status == "rare" || !has_interval(metric, queries, *row.carrying * ratio);
+        row.status == LineStatus::kRare || !has_interval(metric, queries, *row.carrying * ratio);
     number.status = is_rare ? "rare" : "differs";
   }
 }

@@ -69,7 +69,7 @@ std::vector<std::string> nonfinite_warnings(const Results& results) {
   };
   const std::string found =
       lines(
-          results.rows, [](const ResultRow& row) { return row.status == "nonfinite"; },
+          results.rows, [](const ResultRow& row) { return row.status == LineStatus::kNonfinite; },
           "summary.csv") +
       lines(results.weights, is_bad_weight, "weights.csv") +
       lines(

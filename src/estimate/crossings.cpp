@@ -46,13 +46,14 @@ std::optional<double> interpolation_error(const Point& a, const Point& b, double
 
 CrossingRow find_crossing(ResultKey family, const std::string& statistic, double level,
                           const std::vector<Point>& points) {
-  CrossingRow row{std::move(family), "top_weight", statistic, level, {}, {}, {}, "not_reached"};
+  CrossingRow row{std::move(family),          "top_weight", statistic, level, {}, {}, {},
+                  CrossingStatus::kNotReached};
   const auto reached = std::find_if(points.begin(), points.end(),
                                     [&](const Point& point) { return point.weight >= level; });
   if (reached == points.begin()) {
-    row.status = "below";
+    row.status = CrossingStatus::kBelow;
   } else if (reached != points.end()) {
-    row.status = "ok";
+    row.status = CrossingStatus::kOk;
     row.d = interpolate(*std::prev(reached), *reached, level);
     row.d_std_error = interpolation_error(*std::prev(reached), *reached, *row.d);
   }

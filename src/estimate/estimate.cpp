@@ -29,32 +29,33 @@ Interval interval_of(const MetricRow& metric, const Estimate& estimate, std::int
 void fill_estimate(const MetricRow& metric, MomentsKnown known, const Estimate& estimate,
                    ResultRow& row) {
   if (!std::isfinite(estimate.value)) {
-    row.status = row.queries > 0 && estimate.std_error == 0 ? "degenerate" : "nonfinite";
+    row.status = row.queries > 0 && estimate.std_error == 0 ? LineStatus::kDegenerate
+                                                            : LineStatus::kNonfinite;
     return;
   }
   if (known == MomentsKnown::kNone) {
-    row.status = "no_moment";
+    row.status = LineStatus::kNoMoment;
     return;
   }
   row.estimate = estimate.value;
   if (!(estimate.std_error > 0) || std::isinf(estimate.std_error)) {
     // Squares of what did vary may overflow.
     const bool varied = row.queries >= 2 && estimate.std_error != 0;
-    row.status = varied ? "nonfinite" : "degenerate";
+    row.status = varied ? LineStatus::kNonfinite : LineStatus::kDegenerate;
     return;
   }
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   if (known == MomentsKnown::kNoError) return;
   row.std_error = estimate.std_error;
   if (!has_interval(metric, row.queries, *row.carrying)) {
-    row.status = "rare";
+    row.status = LineStatus::kRare;
     return;
   }
   fill_interval(metric, row);
 }
 
 void fill_fraction(const MetricRow& metric, double fraction, ResultRow& row) {
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   row.estimate = fraction;
   fill_interval(metric, row);
   if (fraction > 0 && fraction < 1) {
@@ -124,7 +125,7 @@ std::vector<ResultRow> estimate_cell(const Plan& plan, const Cell& cell, const C
       } else {
         fill_estimate(*metric, moments_known(*metric, cell.draw, scaling.logit), estimate, row);
       }
-      if (row.estimate && row.left_out > 0) row.status = "some_nonfinite";
+      if (row.estimate && row.left_out > 0) row.status = LineStatus::kSomeNonfinite;
       if (metric->kind == MetricKind::kPerQuery) {
         if (row.estimate) fill_distribution(moments, *counts, row);
         ++counts;

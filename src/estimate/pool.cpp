@@ -90,15 +90,6 @@ bool all_have_intervals(const SameLine<Row>& line) {
   return std::ranges::all_of(line, [](const Row* run) { return run->ci_low.has_value(); });
 }
 
-// The status that says most of a line's; degenerate only where every run is.
-std::string pool_status(const SameLine<ResultRow>& line) {
-  for (const char* status :
-       {"nonfinite", "no_moment", "some_nonfinite", "rare", "max_queries", "converged", "ok"}) {
-    if (std::ranges::find(line, status, &ResultRow::status) != line.end()) return status;
-  }
-  return line.front()->status;
-}
-
 void pool_distribution(const SameLine<ResultRow>& line, ResultRow& row) {
   double squares = 0;
   for (const ResultRow* run : line) {
@@ -116,7 +107,7 @@ ResultRow pool_line(const SameLine<ResultRow>& line) {
   ResultRow row;
   row.key = line.front()->key;
   row.metric = line.front()->metric;
-  row.status = pool_status(line);
+  row.status = (*std::ranges::max_element(line, {}, &ResultRow::status))->status;
   pool_mean(line, row);
   pool_distribution(line, row);
   const MetricRow* metric = find_metric(row.metric);

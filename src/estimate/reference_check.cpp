@@ -45,7 +45,7 @@ bool decides(const MetricRow& metric, const ResultRow& row, double supporting) {
   if (supporting < kLeastSupporting) return false;
   if (error_of(metric, row) > 0) return true;
   // What varied without an error bar has no moments for one to rest on.
-  if (!metric.is_fraction && row.status != "degenerate") return false;
+  if (!metric.is_fraction && row.status != LineStatus::kDegenerate) return false;
   // Nothing varied. A metric of known ends whose mean is off by this much would have; what rare
   // scores could make large may not have been seen.
   const bool has_ends = metric.kind == MetricKind::kPerQuery &&
@@ -182,7 +182,7 @@ std::string check_queries(const Experiment& experiment, const Cell& cell, const 
   if (!can_end_with(cell, *experiment.stop, queries)) {
     return fault + ", or for those of a look at its target";
   }
-  const bool missed = row.status == "max_queries" && queries != cell.queries;
+  const bool missed = row.status == LineStatus::kMaxQueries && queries != cell.queries;
   return missed ? fault + " where the target is not met" : "";
 }
 

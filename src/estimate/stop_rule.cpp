@@ -72,15 +72,16 @@ void mark_target(const Experiment& experiment, const Cell& cell, const CellMomen
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool counts = rows[i].metric == experiment.stop->metric->name &&
                         is_about(*experiment.stop, rows[i].key.scaling);
-    constexpr std::array kJudged{"ok", "rare", "some_nonfinite"};
+    constexpr std::array kJudged{LineStatus::kOk, LineStatus::kRare, LineStatus::kSomeNonfinite};
     if (!counts || std::ranges::find(kJudged, rows[i].status) == kJudged.end()) continue;
-    rows[i].status = is_met(experiment, cell, moments, i / metrics) ? "converged" : "max_queries";
+    rows[i].status = is_met(experiment, cell, moments, i / metrics) ? LineStatus::kConverged
+                                                                    : LineStatus::kMaxQueries;
   }
 }
 
 bool misses_target(const Experiment& experiment, const ResultRow& row) {
   return experiment.stop && row.metric == experiment.stop->metric->name &&
-         is_about(*experiment.stop, row.key.scaling) && row.status != "converged";
+         is_about(*experiment.stop, row.key.scaling) && row.status != LineStatus::kConverged;
 }
 
 }  // namespace attnscale

@@ -37,7 +37,7 @@ void fill_per_query(const MetricRow& metric, Numbers values, ResultRow& row) {
           ? std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / n)
           : std::accumulate(values.begin(), values.end(), 0.0) / n;
   if (!std::isfinite(mean)) {  // the sum of finite numbers may overflow too
-    row.status = "nonfinite";
+    row.status = LineStatus::kNonfinite;
     return;
   }
   row.estimate = mean;
@@ -114,15 +114,16 @@ class GivenMeasurer {
     const bool is_per_query = metrics_[m]->kind == MetricKind::kPerQuery;
     row.queries = is_per_query ? std::ssize(values_[m]) : finite_queries_;
     row.left_out = queries_ - row.queries;
-    row.status = row.left_out > 0 ? "some_nonfinite" : "ok";
+    row.status = row.left_out > 0 ? LineStatus::kSomeNonfinite : LineStatus::kOk;
     if (row.queries == 0) {
-      row.status = "nonfinite";
+      row.status = LineStatus::kNonfinite;
     } else if (is_per_query) {
       fill_per_query(*metrics_[m], std::move(values_[m]), row);
     } else if (const double value = statistic(*metrics_[m], logit_sums_); std::isfinite(value)) {
       row.estimate = value;
     } else {
-      row.status = std::isfinite(logit_sums_.fourth) ? "degenerate" : "nonfinite";
+      row.status =
+          std::isfinite(logit_sums_.fourth) ? LineStatus::kDegenerate : LineStatus::kNonfinite;
     }
     return row;
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/line_status.h"
+
 namespace attnscale {
 
 /// The cell and scaling of a line: the first columns of most files.
@@ -40,7 +42,7 @@ struct ResultRow {
   std::optional<double> estimate, std_error, ci_low, ci_high;
   std::optional<double> sd, min, q05, median, q95, max;  ///< of the metric over queries
   std::optional<double> reference, z;
-  std::string status;  ///< ok, rare, degenerate, some_nonfinite, ...
+  LineStatus status = LineStatus::kOk;
   /// Queries expected to carry the estimate, by theory; in no file.
   std::optional<double> carrying;
   /// Standard error of the median; in no file.
@@ -58,7 +60,7 @@ struct CrossingRow {
   std::optional<double> d;            ///< interpolated between measured sizes
   std::optional<double> d_std_error;  ///< of that, by the delta method
   std::optional<double> d_exact;      ///< from theory
-  std::string status;  ///< ok, below (already reached at the smallest d), not_reached
+  CrossingStatus status = CrossingStatus::kOk;
 };
 
 /// One line of contrasts.csv: a metric under one scaling less that under the baseline, from the

@@ -25,7 +25,11 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 Value value_of(const T& value) {
-  return value;
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(name_of(value));
+  } else {
+    return value;
+  }
 }
 
 template <typename T>
@@ -146,6 +150,15 @@ void read_value(const Field& field, Number& value) {
     field.refuse(kIsReal ? "a number" : "a whole number");
   }
   value = *number;
+}
+
+template <typename Status>
+requires std::is_enum_v<Status>
+void read_value(const Field& field, Status& status) {
+  const auto& rows = table_of(status);
+  const auto row = std::ranges::find(rows, field.text, &StatusRow::name);
+  if (row == rows.end()) field.refuse("a status");
+  status = static_cast<Status>(row - rows.begin());
 }
 
 template <typename Number>

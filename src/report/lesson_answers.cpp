@@ -108,8 +108,9 @@ std::string measured_crossing(const CrossingRow& crossing,
     return "from d = " + rounded_short(*crossing.d, digits);
   }
   if (rows.empty()) return "";
-  if (crossing.status == "below") return "from below " + size_text(*rows.front());
-  if (crossing.status == "not_reached") return "not reached by " + size_text(*rows.back());
+  if (crossing.status == CrossingStatus::kBelow) return "from below " + size_text(*rows.front());
+  if (crossing.status == CrossingStatus::kNotReached)
+    return "not reached by " + size_text(*rows.back());
   return "";
 }
 

@@ -49,8 +49,8 @@ std::string numbers_text(const ResultRow& row, CellForm form) {
 std::string cell_text(const ResultRow* row, CellForm form) {
   if (row == nullptr) return "";
   std::string text = numbers_text(*row, form);
-  if (row->status == "ok" || row->status == "converged") return text;
-  return text.empty() ? row->status : text + " " + row->status;
+  if (row->status == LineStatus::kOk || row->status == LineStatus::kConverged) return text;
+  return text += (text.empty() ? "" : " ") + std::string(name_of(row->status));
 }
 
 // What the cells of a metric hold.
@@ -196,7 +196,7 @@ ScreenRows screen_rows(const ResultGrid& grid) {
   return screen;
 }
 
-std::int64_t count_of(const ResultGrid& grid, std::string_view status) {
+std::int64_t count_of(const ResultGrid& grid, LineStatus status) {
   return std::ranges::count(grid.rows, status, &ResultRow::status);
 }
 
@@ -214,8 +214,8 @@ void point_to_exact_values(const ResultGrid& grid, GridTables& made) {
 
 // Says how many values reached the precision target, if there is one.
 void note_precision(const ResultGrid& grid, ScreenTable& last) {
-  const std::int64_t converged = count_of(grid, "converged");
-  const std::int64_t stopped = count_of(grid, "max_queries");
+  const std::int64_t converged = count_of(grid, LineStatus::kConverged);
+  const std::int64_t stopped = count_of(grid, LineStatus::kMaxQueries);
   if (converged + stopped == 0) return;
   last.notes.push_back(fmt::format(
       "precision target: {} reached it (converged), {} did not (max_queries)", converged, stopped));
@@ -225,8 +225,8 @@ void note_precision(const ResultGrid& grid, ScreenTable& last) {
 // but an interval; given numbers, which belong to no law, have neither.
 void explain_missing_errors(const ResultGrid& grid, ScreenTable& last) {
   const auto lacks_error = [](const ResultRow* row) {
-    return !row->key.entries.empty() && row->status == "ok" && row->estimate && !row->std_error &&
-           !row->ci_low;
+    return !row->key.entries.empty() && row->status == LineStatus::kOk && row->estimate &&
+           !row->std_error && !row->ci_low;
   };
   const auto found = std::ranges::find_if(grid.rows, lacks_error);
   if (found == grid.rows.end()) return;
@@ -237,21 +237,10 @@ void explain_missing_errors(const ResultGrid& grid, ScreenTable& last) {
 
 // Says what statuses mean, if any but ok is shown.
 void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
-  if (count_of(grid, "rare") > 0) {
-    last.notes.emplace_back("rare: few queries or scores decide the number; it has no interval");
-  }
-  if (count_of(grid, "degenerate") > 0) {
-    last.notes.emplace_back("degenerate: all numbers are equal");
-  }
-  if (count_of(grid, "no_moment") > 0) {
-    last.notes.emplace_back("no_moment: the law has no such moment; any number of a sample grows");
-  }
-  if (count_of(grid, "some_nonfinite") > 0) {
-    last.notes.emplace_back(
-        "some_nonfinite: of the finite queries alone; others overflowed and are left out");
-  }
-  if (count_of(grid, "nonfinite") > 0) {
-    last.notes.emplace_back("nonfinite: a score, logit or weight overflowed or is not a number");
+  for (std::size_t i = 0; i < kLineStatuses.size(); ++i) {
+    const auto& [name, means] = kLineStatuses[i];
+    if (means.empty() || count_of(grid, LineStatus{static_cast<int>(i)}) == 0) continue;
+    last.notes.push_back(fmt::format("{}: {}", name, means));
   }
 }
 

@@ -130,8 +130,8 @@ TEST(Coverage, SlowHasNoIntervalWhereAHandfulCarryTheMean) {
       const Cell& cell = plan.cells.front();
       const CellTally tally = measure_cell(plan, cell);
       const auto rows = estimate_cell(plan, cell, tally, exact);
-      rare += rows.front().status == "rare" ? 1 : 0;
-      EXPECT_EQ(rows.front().ci_low.has_value(), rows.front().status == "ok");
+      rare += rows.front().status == LineStatus::kRare ? 1 : 0;
+      EXPECT_EQ(rows.front().ci_low.has_value(), rows.front().status == LineStatus::kOk);
       FragileMeans fragile;
       fragile.add(rows, tally.counts);
       warned += fragile.warnings().empty() ? 0 : 1;

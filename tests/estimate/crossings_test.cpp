@@ -39,10 +39,10 @@ TEST(Crossings, LieOnTheStraightLineInLogarithms) {
     EXPECT_EQ(crossings[i].key.d, std::nullopt);
     EXPECT_EQ(crossings[i].key.scaling, "none");
     if (i == 3) {  // the median at d = 2 is 0.65 already
-      EXPECT_EQ(crossings[i].status, "below");
+      EXPECT_EQ(crossings[i].status, CrossingStatus::kBelow);
       EXPECT_EQ(crossings[i].d, std::nullopt);
     } else {
-      EXPECT_EQ(crossings[i].status, "ok");
+      EXPECT_EQ(crossings[i].status, CrossingStatus::kOk);
       EXPECT_NEAR(*crossings[i].d, sizes[i], 1e-9 * sizes[i]);
     }
   }
@@ -58,7 +58,7 @@ TEST(Crossings, HaveTheErrorThatTheirTwoSizesGiveThem) {
   }
   const auto crossings = find_crossings(rows);
   for (std::size_t c = 0; c < crossings.size(); ++c) {
-    if (crossings[c].status != "ok") {
+    if (crossings[c].status != CrossingStatus::kOk) {
       EXPECT_EQ(crossings[c].d_std_error, std::nullopt);
       continue;
     }
@@ -95,15 +95,15 @@ TEST(Crossings, AreExactAtAMeasuredSize) {
 
 TEST(Crossings, SayWhereALevelIsNotReached) {
   const auto crossings = find_crossings(straight_line({16, 64}));  // means 0.75, 0.875
-  EXPECT_EQ(crossings[0].status, "below");
-  EXPECT_EQ(crossings[1].status, "not_reached");
+  EXPECT_EQ(crossings[0].status, CrossingStatus::kBelow);
+  EXPECT_EQ(crossings[1].status, CrossingStatus::kNotReached);
   EXPECT_EQ(crossings[1].d, std::nullopt);
 }
 
 TEST(Crossings, SurviveAWeightThatRoundsToOne) {
   const auto crossings = find_crossings({top_weight_row(4, 0.4, {}), top_weight_row(8, 1, {})});
   for (const CrossingRow& row : crossings) {
-    EXPECT_EQ(row.status, "ok");
+    EXPECT_EQ(row.status, CrossingStatus::kOk);
     EXPECT_GT(*row.d, 4);
     EXPECT_LT(*row.d, 8);
   }
@@ -119,7 +119,7 @@ TEST(Crossings, AreFoundFamilyByFamily) {
   const auto crossings = find_crossings(rows);
   ASSERT_EQ(crossings.size(), 12U);
   EXPECT_EQ(crossings[1].key.scaling, "div_d");
-  EXPECT_EQ(crossings[1].status, "not_reached");
+  EXPECT_EQ(crossings[1].status, CrossingStatus::kNotReached);
   EXPECT_EQ(crossings[7].key.scaling, "none");
   EXPECT_NEAR(*crossings[7].d, 100, 1e-9);
 }

@@ -82,7 +82,7 @@ TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
   const auto beside = run_config(config_of(experiment));
   ASSERT_EQ(beside.size(), alone.size() + 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(beside[i].status, "some_nonfinite") << beside[i].metric;
+    EXPECT_EQ(beside[i].status, LineStatus::kSomeNonfinite) << beside[i].metric;
     EXPECT_EQ(beside[i].queries + beside[i].left_out, 3000);
     EXPECT_GT(beside[i].left_out, 30);
     EXPECT_TRUE(beside[i].estimate) << beside[i].metric;

@@ -168,7 +168,8 @@ TEST(NoMoment, IsSaidOfAKurtosisThatTheLawDoesNotHave) {
   experiment.scalings = {logit_scaling("plain", "q.k / 4"), logit_scaling("capped", "tanh(q.k)"),
                          logit_scaling("normed", "rms(q).rms(k)"), logit_scaling("zero", "0 q.k")};
   for (const auto& [nu, spread, kurtosis] :
-       {std::tuple{2.5, "ok", "no_moment"}, std::tuple{5.0, "rare", "ok"}}) {
+       {std::tuple{2.5, LineStatus::kOk, LineStatus::kNoMoment},
+        std::tuple{5.0, LineStatus::kRare, LineStatus::kOk}}) {
     Law& law = experiment.entries[0].queries;
     law = Law{find_law("student_t"), {nu}, 0, 1};
     experiment.entries[0].keys = law;
@@ -178,16 +179,16 @@ TEST(NoMoment, IsSaidOfAKurtosisThatTheLawDoesNotHave) {
     const auto rows = estimate_cell(plan, plan.cells[0], tally, exact);
     const ResultRow& plain = row_of(rows, "plain", "logit_kurtosis");
     EXPECT_EQ(plain.status, kurtosis);
-    EXPECT_EQ(plain.estimate.has_value(), plain.status == "ok");
+    EXPECT_EQ(plain.estimate.has_value(), plain.status == LineStatus::kOk);
     EXPECT_EQ(plain.reference.has_value(), plain.estimate.has_value());
     EXPECT_FALSE(plain.std_error);
     EXPECT_EQ(row_of(rows, "plain", "logit_sd").status, spread);
     EXPECT_TRUE(row_of(rows, "plain", "logit_sd").estimate);
-    EXPECT_EQ(row_of(rows, "plain", "max_logit").status, "ok");
+    EXPECT_EQ(row_of(rows, "plain", "max_logit").status, LineStatus::kOk);
     for (const char* bounded : {"capped", "normed"}) {
       EXPECT_TRUE(row_of(rows, bounded, "logit_kurtosis").std_error) << bounded;
     }
-    EXPECT_EQ(row_of(rows, "zero", "logit_kurtosis").status, "degenerate");
+    EXPECT_EQ(row_of(rows, "zero", "logit_kurtosis").status, LineStatus::kDegenerate);
     for (const ContrastRow& row : contrast_cell(plan, plan.cells[0], tally, exact)) {
       EXPECT_EQ(row.estimate.has_value(),
                 row.metric != "logit_kurtosis" || (nu == 5 && row.key.scaling != "zero"))
@@ -244,7 +245,7 @@ TEST(EstimateCell, DescribesAMetricOverItsQueries) {
   const ResultRow row = row_of_values("margin", {1, 2, 3, 6});
   EXPECT_EQ(row.metric, "margin");
   EXPECT_EQ(row.queries, 4);
-  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.status, LineStatus::kOk);
   EXPECT_DOUBLE_EQ(*row.estimate, 3);
   EXPECT_DOUBLE_EQ(*row.sd, std::sqrt(14.0 / 3));
   EXPECT_DOUBLE_EQ(*row.std_error, *row.sd / 2);
@@ -269,7 +270,7 @@ TEST(EstimateCell, QuantilesAreInOrderAroundOneHalf) {
 
 TEST(EstimateCell, SaysWhereNothingVaried) {
   const ResultRow row = row_of_values("margin", {2, 2, 2});
-  EXPECT_EQ(row.status, "degenerate");
+  EXPECT_EQ(row.status, LineStatus::kDegenerate);
   EXPECT_EQ(row.estimate, 2);
   EXPECT_EQ(row.std_error, std::nullopt);
   EXPECT_EQ(row.ci_low, std::nullopt);
@@ -279,7 +280,7 @@ TEST(EstimateCell, SaysWhereNothingVaried) {
 
 TEST(EstimateCell, HasTheErrorOfNumbersWhoseSquaresOverflow) {
   const ResultRow row = row_of_values("margin", {1e200, 2e200, 3e200});
-  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.status, LineStatus::kOk);
   EXPECT_DOUBLE_EQ(*row.estimate, 2e200);
   EXPECT_DOUBLE_EQ(*row.std_error, 1e200 / std::sqrt(3));
   EXPECT_DOUBLE_EQ(*row.sd, 1e200);
@@ -288,7 +289,7 @@ TEST(EstimateCell, HasTheErrorOfNumbersWhoseSquaresOverflow) {
 
 TEST(EstimateCell, GivesFractionsAnIntervalEvenAtTheEnds) {
   const ResultRow none = row_of_values("saturated", {0, 0, 0, 0, 0});
-  EXPECT_EQ(none.status, "ok");
+  EXPECT_EQ(none.status, LineStatus::kOk);
   EXPECT_EQ(none.estimate, 0);
   EXPECT_EQ(none.std_error, std::nullopt);
   EXPECT_EQ(none.ci_low, 0);
@@ -304,7 +305,7 @@ TEST(EstimateCell, GivesFractionsAnIntervalEvenAtTheEnds) {
 TEST(EstimateCell, OneQueryHasNoErrorBarAndNoSpread) {
   const ResultRow row = row_of_values("margin", {2.5});
   EXPECT_EQ(row.estimate, 2.5);
-  EXPECT_EQ(row.status, "degenerate");
+  EXPECT_EQ(row.status, LineStatus::kDegenerate);
   EXPECT_EQ(row.std_error, std::nullopt);
   EXPECT_EQ(row.sd, std::nullopt);
   EXPECT_EQ(row.median, 2.5);
@@ -317,7 +318,7 @@ TEST(EstimateCell, OneQueryHasNoErrorBarAndNoSpread) {
     EXPECT_EQ(row_of(rows, "none", metric).estimate, std::nullopt) << metric;
   }
   for (const ResultRow& line : rows) {
-    EXPECT_EQ(line.status, "degenerate");
+    EXPECT_EQ(line.status, LineStatus::kDegenerate);
     EXPECT_EQ(line.std_error, std::nullopt);
     EXPECT_EQ(line.z, std::nullopt);
   }
@@ -339,7 +340,7 @@ TEST(EstimateCell, HasNoErrorBarWhereTheLawHasTooFewMoments) {
     EXPECT_TRUE(row.estimate);
     // How far the spread's error is from normal rests on six.
     const bool is_rare = row.metric == "logit_sd";
-    EXPECT_EQ(row.status, is_rare ? "rare" : "ok");
+    EXPECT_EQ(row.status, is_rare ? LineStatus::kRare : LineStatus::kOk);
     const bool known = row.metric != "logit_kurtosis";
     EXPECT_EQ(row.std_error.has_value(), known);
     EXPECT_EQ(row.ci_low.has_value(), known && !is_rare);

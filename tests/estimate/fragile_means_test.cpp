@@ -79,10 +79,10 @@ TEST(FragileMeans, OfTheoryHaveNoIntervals) {
   ExactValues exact(ReferenceMode::kAuto);
   const auto rows = estimate_cell(plan, plan.cells[0], tally, exact);
   const auto contrasts = contrast_cell(plan, plan.cells[0], tally, exact);
-  EXPECT_EQ(row_of(rows, "none", "entropy").status, "ok");
-  EXPECT_EQ(row_of(rows, "sink", "entropy").status, "ok");
+  EXPECT_EQ(row_of(rows, "none", "entropy").status, LineStatus::kOk);
+  EXPECT_EQ(row_of(rows, "sink", "entropy").status, LineStatus::kOk);
   const ResultRow& rare = row_of(rows, "sink", "sink_weight");
-  EXPECT_EQ(rare.status, "rare");
+  EXPECT_EQ(rare.status, LineStatus::kRare);
   EXPECT_TRUE(rare.estimate && rare.std_error && rare.z);
   EXPECT_FALSE(rare.ci_low || rare.ci_high);
   for (const ContrastRow& row : contrasts) {
@@ -110,7 +110,9 @@ TEST(FragileMeans, KurtosesTakeTheQueriesThatTheoryAsksFor) {
     experiment.metrics = metric_rows({"logit_kurtosis", "logit_sd"});
     const bool is_rare = queries >= kFewestJudged && queries < 10'000;
     const auto rows = run_config(config_of(experiment));
-    EXPECT_EQ(row_of(rows, "none", "logit_kurtosis").status, is_rare ? "rare" : "ok") << queries;
+    EXPECT_EQ(row_of(rows, "none", "logit_kurtosis").status,
+              is_rare ? LineStatus::kRare : LineStatus::kOk)
+        << queries;
     EXPECT_EQ(row_of(rows, "none", "logit_kurtosis").ci_low.has_value(), !is_rare) << queries;
   }
 }

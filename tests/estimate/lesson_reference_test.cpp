@@ -113,7 +113,7 @@ void expect_crossing_near_100(std::int64_t queries) {
     if (crossing.key.scaling != "none" || crossing.statistic != "mean" || crossing.level != 0.9) {
       continue;
     }
-    ASSERT_EQ(crossing.status, "ok");
+    ASSERT_EQ(crossing.status, CrossingStatus::kOk);
     // Two thirds of the weight is on the nearer end; the whole error there is an upper bound.
     EXPECT_NEAR(*crossing.d, exact, 4 * exact * error / -slope);
     return;

@@ -42,7 +42,7 @@ TEST(LogitSizes, ScaleEveryNumberOfALine) {
     for (std::size_t m = 0; m < 5; ++m) {
       const bool is_pure = rows[m].metric == "logit_kurtosis";
       expect_scaled(rows[5 + m], rows[m], is_pure ? 1 : size);
-      EXPECT_EQ(rows[5 + m].status, "ok");
+      EXPECT_EQ(rows[5 + m].status, LineStatus::kOk);
       EXPECT_EQ(rows[5 + m].sd.value_or(0), rows[m].sd.value_or(0) * size);
     }
   }

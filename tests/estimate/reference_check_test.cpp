@@ -30,7 +30,7 @@ ResultRow line(double errors, const std::string& metric = "top_weight") {
   row.std_error = 0.01;
   row.reference = 0.5;
   row.estimate = 0.5 + errors * 0.01;
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   return row;
 }
 
@@ -152,7 +152,7 @@ TEST(ReferenceCheck, AConstantFarFromTheExactMeanIsWrong) {
   row.sd = 0;
   row.std_error.reset();
   row.estimate = 1;
-  row.status = "degenerate";
+  row.status = LineStatus::kDegenerate;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 1);
   row.reference = 1 - 1e-9;
   EXPECT_EQ(check_estimates({}, {row}).beyond, 0);
@@ -165,7 +165,7 @@ TEST(ReferenceCheck, WhatIsExactlyAsItMustBeDecides) {
   row.reference = 0;
   row.sd = 0;
   row.std_error.reset();
-  row.status = "degenerate";
+  row.status = LineStatus::kDegenerate;
   const ReferenceCheck check = check_estimates({}, {row});
   EXPECT_EQ(check.undecided, 0);
   ASSERT_EQ(check.worst.size(), 1U);
@@ -180,7 +180,7 @@ TEST(ReferenceCheck, WhatDidNotVaryDecidesOnlyBetweenKnownEnds) {
   ResultRow row;
   row.key = {"test", 1, "drawn", "normal", {}, 4, 8, "none", {}};
   row.queries = 10000;
-  row.status = "degenerate";
+  row.status = LineStatus::kDegenerate;
   row.std_error = 0;
   row.sd = 0;
   row.metric = "score_slope";

@@ -57,7 +57,7 @@ void expect_exact(const ResultRow& row, const Scaling& scaling) {
     EXPECT_NEAR(row.estimate.value(), *row.reference, 1e-7);
     return;
   }
-  ASSERT_TRUE(row.z) << row.status;
+  ASSERT_TRUE(row.z) << name_of(row.status);
   EXPECT_LT(std::abs(*row.z), kErrors)
       << *row.estimate << " +- " << *row.std_error << " instead of " << *row.reference;
 }
@@ -147,12 +147,12 @@ TEST(QuarterPowers, StayFiniteInHalfPrecisionWhereTheScoreOverflows) {
   const auto after = rows_under(experiment, preset("div_sqrt_d", half));
   const auto quarter = rows_under(experiment, preset("quarter_powers", half));
   EXPECT_GT(after[0].estimate.value(), 0.05);
-  EXPECT_EQ(after[1].status, "some_nonfinite");
+  EXPECT_EQ(after[1].status, LineStatus::kSomeNonfinite);
   EXPECT_EQ(after[1].left_out, std::lround(500 * *after[0].estimate));
   EXPECT_EQ(after[0].left_out, 0);
   EXPECT_EQ(quarter[0].estimate, 0);
   EXPECT_NEAR(quarter[1].estimate.value(), 900, 50);
-  EXPECT_EQ(quarter[2].status, "ok");
+  EXPECT_EQ(quarter[2].status, LineStatus::kOk);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST(Given, LinesOfMetricsHaveNoErrorBars) {
   const std::vector<ResultRow> rows = measure(experiment).rows;
   ASSERT_EQ(rows.size(), 10U);
   for (const ResultRow& row : rows) {
-    EXPECT_EQ(row.status, "ok");
+    EXPECT_EQ(row.status, LineStatus::kOk);
     EXPECT_EQ(row.key.d, 2);
     EXPECT_EQ(row.key.seed, 5);
     EXPECT_EQ(row.key.entries, "");
@@ -162,7 +162,7 @@ TEST(Given, SaysWhatDoesNotExist) {
   const std::vector<ResultRow> rows = measure(one).rows;
   for (const char* metric : {"logit_sd", "logit_kurtosis"}) {
     EXPECT_EQ(row_of(rows, "none", metric).estimate, std::nullopt);
-    EXPECT_EQ(row_of(rows, "none", metric).status, "degenerate");
+    EXPECT_EQ(row_of(rows, "none", metric).status, LineStatus::kDegenerate);
   }
   EXPECT_EQ(row_of(rows, "none", "logit_mean").estimate, 7);
 }
@@ -175,7 +175,7 @@ TEST(Given, NumbersWhoseSquaresOverflowHaveASpread) {
   EXPECT_DOUBLE_EQ(*row_of(rows, "none", "max_logit").sd, std::sqrt(2) * 1e200);
   EXPECT_DOUBLE_EQ(*row_of(rows, "none", "logit_mean").estimate, 1e200);
   EXPECT_DOUBLE_EQ(*row_of(rows, "none", "logit_sd").estimate, std::sqrt(2) * 1e200);
-  EXPECT_EQ(row_of(rows, "none", "logit_sd").status, "ok");
+  EXPECT_EQ(row_of(rows, "none", "logit_sd").status, LineStatus::kOk);
 }
 
 // One of three queries overflows in float16, by a score or by a cap's argument that hides it.
@@ -194,7 +194,7 @@ TEST(Given, LinesLeaveOutQueriesThatAreNotFinite) {
         EXPECT_EQ(rows[i].left_out, 0);
         continue;
       }
-      EXPECT_EQ(rows[i].status, "some_nonfinite");
+      EXPECT_EQ(rows[i].status, LineStatus::kSomeNonfinite);
       EXPECT_EQ(rows[i].left_out, 1);
       EXPECT_EQ(rows[i].queries, of_others[i].queries);
       EXPECT_EQ(rows[i].estimate, of_others[i].estimate);
@@ -211,7 +211,7 @@ TEST(Given, ScoresBeyondTheRangeOfDoublesAreSaidToBeSo) {
   experiment.metrics = metric_rows({"logit_mean", "logit_sd", "top_weight", "max_logit"});
   for (const ResultRow& row : measure(experiment).rows) {
     EXPECT_EQ(row.estimate, std::nullopt) << row.metric;
-    EXPECT_EQ(row.status, "nonfinite") << row.metric;
+    EXPECT_EQ(row.status, LineStatus::kNonfinite) << row.metric;
   }
 }
 

@@ -268,7 +268,7 @@ TEST(MeasureBlock, LinesOfACellWithSuchQueriesLeaveThemOutAndSaySo) {
       {"logit_mean", "logit_sd", "logit_kurtosis", "top_weight", "saturated", "margin"});
   for (const ResultRow& row : run_config(config_of(experiment))) {
     SCOPED_TRACE(row.metric);
-    EXPECT_EQ(row.status, "some_nonfinite");
+    EXPECT_EQ(row.status, LineStatus::kSomeNonfinite);
     EXPECT_EQ(row.queries, 2);
     EXPECT_EQ(row.left_out, 5);
     EXPECT_TRUE(row.estimate);
@@ -289,7 +289,7 @@ TEST(MeasureBlock, LinesOfACellWithoutAFiniteQueryAreEmptyAndSaySo) {
       EXPECT_EQ(row.estimate, 1);
       continue;
     }
-    EXPECT_EQ(row.status, "nonfinite");
+    EXPECT_EQ(row.status, LineStatus::kNonfinite);
     EXPECT_EQ(row.queries, 0);
     EXPECT_EQ(row.left_out, 50);
     for (const auto& number : {row.estimate, row.std_error, row.ci_low, row.ci_high, row.sd,

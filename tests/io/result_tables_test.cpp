@@ -40,7 +40,7 @@ ResultRow row_of(std::int64_t d, const std::string& scaling, const std::string& 
   row.metric = metric;
   row.queries = 10000;
   row.estimate = estimate;
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   return row;
 }
 
@@ -90,7 +90,7 @@ TEST(SummaryTable, ReadsBackExactly) {
   sparse.key.experiment = "typed";
   sparse.key.scaling = "none";
   sparse.metric = "slope";
-  sparse.status = "nonfinite";
+  sparse.status = LineStatus::kNonfinite;
   const std::vector<ResultRow> rows = {full_row(), sparse};
   put(folder / "summary.csv", to_csv(table_of<ResultRow>(rows)));
   EXPECT_EQ(read_rows<ResultRow>(folder / "summary.csv"), rows);
@@ -171,7 +171,7 @@ TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   row.d = 100.5;
   row.d_std_error = 2.5;
   row.d_exact = 99.58;
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   const std::string text = to_csv(table_of<CrossingRow>({&row, 1}));
   EXPECT_EQ(text,
             "run,seed,experiment,entries,entries_value,entries_series,keys,scaling,scaling_value,"
@@ -271,10 +271,10 @@ TEST(ResultTables, AreNeverWrittenSoThatTheyCannotBeRead) {
   ResultRow row = full_row();
   row.key.entries = "";  // as of given numbers
   EXPECT_NO_THROW(to_csv(table_of<ResultRow>({&row, 1})));
-  row.status = "";
+  row.metric = "";
   EXPECT_THROW(to_csv(table_of<ResultRow>({&row, 1})), std::logic_error);
   EXPECT_THROW(to_json(table_of<ResultRow>({&row, 1})), std::logic_error);
-  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, {}, "ok"};
+  CrossingRow crossing{full_row().key, "top_weight", "mean", 0.5, {}, {}, {}, CrossingStatus::kOk};
   EXPECT_NO_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})));
   crossing.level = std::numeric_limits<double>::infinity();
   EXPECT_THROW(to_csv(table_of<CrossingRow>({&crossing, 1})), std::logic_error);

@@ -29,8 +29,8 @@ TEST(LessonAnswers, AnswersTheLessonsFourQuestions) {
 TEST(LessonAnswers, SaysWhereACrossingLiesOutsideTheGrid) {
   const Results run = lesson_run();
   const std::vector<CrossingRow> crossings = {
-      crossing_row("mean", 0.9, std::nullopt, "not_reached"),
-      crossing_row("median", 0.9, std::nullopt, "below")};
+      crossing_row("mean", 0.9, std::nullopt, CrossingStatus::kNotReached),
+      crossing_row("median", 0.9, std::nullopt, CrossingStatus::kBelow)};
   EXPECT_THAT(lesson_answers(run.rows, crossings)[1],
               HasSubstr("on average not reached by d = 1024, for half the queries from below "
                         "d = 4"));
@@ -38,15 +38,16 @@ TEST(LessonAnswers, SaysWhereACrossingLiesOutsideTheGrid) {
 
 TEST(LessonAnswers, SaysTheExactCrossingBesideTheMeasuredOneInTheGridAndOutOfIt) {
   const Results run = lesson_run();
-  const auto answer = [&](std::optional<double> d, const std::string& status) {
+  const auto answer = [&](std::optional<double> d, CrossingStatus status) {
     CrossingRow crossing = crossing_row("mean", 0.9, d, status);
     crossing.d_exact = 99.5814;
     return lesson_answers(run.rows, {&crossing, 1})[1];
   };
-  EXPECT_THAT(answer(101.3, "ok"),
+  EXPECT_THAT(answer(101.3, CrossingStatus::kOk),
               HasSubstr("on average from d = 99.58 (exact; measured from d = 101)"));
-  EXPECT_THAT(answer({}, "below"), HasSubstr("from d = 99.58 (exact; measured from below d = 4)"));
-  EXPECT_THAT(answer({}, "not_reached"),
+  EXPECT_THAT(answer({}, CrossingStatus::kBelow),
+              HasSubstr("from d = 99.58 (exact; measured from below d = 4)"));
+  EXPECT_THAT(answer({}, CrossingStatus::kNotReached),
               HasSubstr("from d = 99.58 (exact; measured not reached by d = 1024)"));
 }
 
@@ -64,7 +65,7 @@ TEST(LessonAnswers, SaysWhatWasMeasuredAloneWhereThereIsNoExactValue) {
 
 TEST(LessonAnswers, TakesCrossingsOfTheSameNumbersOnly) {
   const Results run = lesson_run();
-  CrossingRow other = crossing_row("mean", 0.9, 50, "ok");
+  CrossingRow other = crossing_row("mean", 0.9, 50, CrossingStatus::kOk);
   other.key.keys = 64;
   EXPECT_THAT(lesson_answers(run.rows, {&other, 1}),
               testing::Not(testing::Contains(HasSubstr("unscaled, one key"))));

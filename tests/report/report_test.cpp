@@ -122,15 +122,15 @@ TEST(Report, ShowsTheNumberOfASweptScalingOrLaw) {
 TEST(Report, MakesEveryStatusOtherThanOkVisible) {
   Results run = lesson_run();
   ASSERT_EQ(run.rows[0].metric, "logit_sd");
-  run.rows[0].status = "degenerate";
+  run.rows[0].status = LineStatus::kDegenerate;
   run.rows[3].estimate.reset();
   run.rows[3].std_error.reset();
-  run.rows[3].status = "nonfinite";
-  run.rows[6].status = "some_nonfinite";
+  run.rows[3].status = LineStatus::kNonfinite;
+  run.rows[6].status = LineStatus::kSomeNonfinite;
   run.rows[7].estimate.reset();
-  run.rows[7].status = "no_moment";
-  run.rows[9].status = "converged";
-  run.rows[11].status = "max_queries";
+  run.rows[7].status = LineStatus::kNoMoment;
+  run.rows[9].status = LineStatus::kConverged;
+  run.rows[11].status = LineStatus::kMaxQueries;
   EXPECT_THAT(text_of(run, 120),
               AllOf(HasSubstr("2.000 +- 0.014 [2] degenerate"), HasSubstr("  64  nonfinite"),
                     HasSubstr("0.3600 +- 0.0012 max_queries"),

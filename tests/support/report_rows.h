@@ -21,7 +21,7 @@ inline ResultRow lesson_row(const std::string& experiment, std::int64_t d, std::
   row.key.scaling = scaling;
   row.metric = metric;
   row.queries = 10000;
-  row.status = "ok";
+  row.status = LineStatus::kOk;
   return row;
 }
 
@@ -45,7 +45,7 @@ inline ResultRow query_row(std::int64_t d, const std::string& scaling, const std
 }
 
 inline CrossingRow crossing_row(const std::string& statistic, double level, std::optional<double> d,
-                                const std::string& status) {
+                                CrossingStatus status) {
   CrossingRow row;
   row.key = lesson_row("softmax", 4, 8, "none", "").key;
   row.key.d.reset();
@@ -79,8 +79,9 @@ inline Results lesson_run() {
   run.rows.push_back(query_row(1024, "div_sqrt_d", "slope", 0.214, 0.2213));
   run.rows.push_back(query_row(1024, "div_d", "top_weight", 0.1311, 0.131));
   run.rows.push_back(query_row(1024, "div_d", "slope", 0.114, 0.1138));
-  run.crossings = {crossing_row("mean", 0.5, std::nullopt, "below"),
-                   crossing_row("mean", 0.9, 100.9, "ok"), crossing_row("median", 0.9, 33.4, "ok")};
+  run.crossings = {crossing_row("mean", 0.5, std::nullopt, CrossingStatus::kBelow),
+                   crossing_row("mean", 0.9, 100.9, CrossingStatus::kOk),
+                   crossing_row("median", 0.9, 33.4, CrossingStatus::kOk)};
   return run;
 }
 
