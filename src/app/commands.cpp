@@ -122,9 +122,7 @@ Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
 }
 
 std::string rounded_seconds(double seconds) {
-  if (seconds < 0.01) return "< 0.01";
-  std::string text = std::to_string(seconds);
-  return text.substr(0, text.find('.') + (seconds < 10 ? 3 : 1));
+  return seconds < 0.01 ? "< 0.01" : with_places(seconds, seconds < 10 ? 2 : 0);
 }
 
 // The same for a reader: each formula once, rounded seconds, and their total.

@@ -8,7 +8,8 @@
 
 namespace attnscale {
 
-/// The characters in double quotes, escaped as JSON asks; UTF-8 stays as it is.
+/// The characters in double quotes, escaped as JSON asks; UTF-8 stays as it is, and what
+/// is not UTF-8 becomes U+FFFD.
 std::string quote(std::string_view text);
 
 /// The value that `text` spells. Throws std::runtime_error if it is not JSON, or nested deeper than
