@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "app/faster_sampler.h"
 #include "app/joined_summary.h"
 #include "app/manifest.h"
 #include "app/run_folder.h"
@@ -121,10 +122,6 @@ Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
   return table;
 }
 
-std::string rounded_seconds(double seconds) {
-  return seconds < 0.01 ? "< 0.01" : with_places(seconds, seconds < 10 ? 2 : 0);
-}
-
 // The same for a reader: each formula once, rounded seconds, and their total.
 std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines,
                         const std::filesystem::path& folder, std::size_t width) {
@@ -138,7 +135,7 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
     screen.rows.push_back({line.asked->name, name_with_value(line.entries, line.entries_value),
                            whole(line.d), std::to_string(line.keys), line.sampler,
                            std::to_string(line.queries), whole(line.blocks),
-                           line.seconds ? rounded_seconds(*line.seconds) : ""});
+                           line.seconds ? seconds_text(*line.seconds) : ""});
     total += line.seconds.value_or(0);
     has_unknown |= !line.seconds;
   }
@@ -153,12 +150,12 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   const std::vector<std::string> given = given_lines(config);
   if (!given.empty()) text += "\nGiven numbers\n";
   for (const std::string& line : given) text += fmt::format("  {}\n", line);
-  return text +
-         fmt::format(
-             "\nA run would take {} {} processor seconds{}. Nothing was run.\n"
-             "Results go to {}\n",
-             total < 0.01 ? "less than" : "about", total < 0.01 ? "0.01" : rounded_seconds(total),
-             has_unknown ? " and, beyond that, what the given numbers take" : "", folder.string());
+  text +=
+      fmt::format("\nA run would take {} {} processor seconds{}. Nothing was run.\n",
+                  total < 0.01 ? "less than" : "about", total < 0.01 ? "0.01" : seconds_text(total),
+                  has_unknown ? " and, beyond that, what the given numbers take" : "");
+  if (const std::string hint = faster_sampler(config); !hint.empty()) text += hint + "\n";
+  return text + fmt::format("Results go to {}\n", folder.string());
 }
 
 // Leaves the rows of the named metrics; refuses one that the run did not measure.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "app/faster_sampler.h"
 #include "app/finish_run.h"
 #include "app/pool.h"
 #include "app/process.h"
@@ -247,6 +248,7 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     auto& [place, found] = at;
     for (const std::string& warning : loaded.warnings) warn(warning, journal);
     if (!found.warning.empty()) warn(found.warning, journal);
+    if (const std::string hint = faster_sampler(plan.config); !hint.empty()) say("hint: " + hint);
     Ledger ledger(plan, command.shard.value_or(Shard{}), std::move(found.measured));
     if (const auto queries = ledger.queries_done()) {
       say(fmt::format("going on after {} queries", queries));

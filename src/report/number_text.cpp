@@ -47,6 +47,10 @@ std::string with_places(double number, int places) {
   return fmt::format("{:.{}f}", number, places);
 }
 
+std::string seconds_text(double seconds) {
+  return seconds < 0.01 ? "< 0.01" : with_places(seconds, seconds < 10 ? 2 : 0);
+}
+
 std::string slope_text(double slope) {
   return rounded(slope, slope < 0.001 ? 2 : 3);
 }

@@ -17,6 +17,9 @@ std::string rounded_short(double number, int digits);
 /// `number` with that many places after the point: "31.95".
 std::string with_places(double number, int places);
 
+/// A time that was estimated: "< 0.01", "0.32", "14".
+std::string seconds_text(double seconds);
+
 /// A slope to three digits, a tiny one to two: "0.221", "7.7e-07".
 std::string slope_text(double slope);
 

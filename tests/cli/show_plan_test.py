@@ -179,6 +179,19 @@ class PlanTest(CommandLineTest):
                          r"processor seconds and, beyond that, what the given numbers take\. "
                          r"Nothing was run\.")
 
+    def test_a_sampler_that_is_much_faster_is_named_where_it_can_draw_the_same(self):
+        hint = (r"--set sampler=direct: about [\d.]+ processor seconds instead of \d+, and the same "
+                r"answers\n")
+        slow = {"sampler": "vectors", "d": 1024, "keys": 512, "queries": 10_000}
+        for change, is_faster in (({}, True), ({"d": 4}, False), ({"sampler": "direct"}, False),
+                                  ({"entries": "laplace"}, False)):
+            config = self.write_config({"name": "a", "experiments": [{**slow, **change}]})
+            text = self.succeed("plan", config).stdout
+            (self.assertRegex if is_faster else self.assertNotRegex)(text, hint)
+        config = self.write_config({"name": "a", "experiments": [slow]})
+        started = self.attnscale("run", config, "--time-limit", 0.2)
+        self.assertRegex(started.stderr, "^hint: " + hint)
+
     def test_swept_numbers_are_shown_as_a_person_writes_them(self):
         # 3 * 0.05 is 0.15000000000000002 in binary; files keep it.
         config = self.write_config({"name": "a", "experiments": [
