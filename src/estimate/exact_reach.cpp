@@ -8,6 +8,7 @@
 #include "numerics/portable_math.h"
 #include "theory/exact_crossing.h"
 #include "theory/exact_logit_moments.h"
+#include "theory/false_position.h"
 
 namespace attnscale {
 namespace {
@@ -28,7 +29,7 @@ Reach reach_along(const std::function<double(double)>& value, double level, Walk
   return {falls ? ReachStatus::kUpTo : ReachStatus::kFrom, plain::exp(*place)};
 }
 
-// Ever more keys, then false position in the logarithm of the keys, with the Illinois correction.
+// Ever more keys, then false position in the logarithm of the keys.
 Reach reach_by_keys(const std::function<double(std::int64_t)>& value, std::int64_t first,
                     double level) {
   constexpr std::int64_t kStep = 32;
@@ -45,22 +46,14 @@ Reach reach_by_keys(const std::function<double(std::int64_t)>& value, std::int64
     at_high = value(high) - level;
   }
   const auto log_of = [](std::int64_t keys) { return plain::log(static_cast<double>(keys)); };
-  int stayed = 0;
+  Bracket bracket{log_of(low), at_low, log_of(high), at_high};
   while (high - low > 1) {
-    const double place = (log_of(low) * at_high - log_of(high) * at_low) / (at_high - at_low);
-    const auto keys = std::clamp(static_cast<std::int64_t>(plain::exp(place)), low + 1, high - 1);
+    const auto nearest = static_cast<std::int64_t>(plain::exp(bracket.crossing()));
+    const std::int64_t keys = std::clamp(nearest, low + 1, high - 1);
     const double found = value(keys) - level;
-    if ((found >= 0) == is_above) {
-      low = keys;
-      at_low = found;
-      if (stayed == 1) at_high *= 0.5;
-      stayed = 1;
-    } else {
-      high = keys;
-      at_high = found;
-      if (stayed == -1) at_low *= 0.5;
-      stayed = -1;
-    }
+    const bool is_low = (found >= 0) == is_above;
+    (is_low ? low : high) = keys;
+    bracket.narrow(log_of(keys), found, is_low);
   }
   return is_above ? Reach{ReachStatus::kUpTo, static_cast<double>(low)}
                   : Reach{ReachStatus::kFrom, static_cast<double>(high)};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "numerics/portable_math.h"
+#include "theory/false_position.h"
 
 namespace attnscale {
 namespace {
@@ -67,31 +68,16 @@ std::optional<double> first_crossing(const std::function<double(double)>& value,
     if (step == values.size()) values.push_back(value(place_of(step)));
     if ((values[step] > level) != (values[0] > level)) break;
   }
-  double low = place_of(step - 1);
-  double at_low = values[step - 1] - level;
-  double high = place_of(step);
-  double at_high = values[step] - level;
-
-  // False position with the Illinois correction: the end that stays loses half its value.
+  Bracket bracket{place_of(step - 1), values[step - 1] - level, place_of(step),
+                  values[step] - level};
   constexpr double kClose = 1e-11;
-  int stayed = 0;
-  for (int turn = 0; turn < 100 && high - low > kClose; ++turn) {
-    const double middle = (low * at_high - high * at_low) / (at_high - at_low);
+  for (int turn = 0; turn < 100 && bracket.high - bracket.low > kClose; ++turn) {
+    const double middle = bracket.crossing();
     const double found = value(middle) - level;
     if (std::abs(found) < 1e-15) return middle;
-    if ((found > 0) == (at_low > 0)) {
-      low = middle;
-      at_low = found;
-      if (stayed == 1) at_high *= 0.5;
-      stayed = 1;
-    } else {
-      high = middle;
-      at_high = found;
-      if (stayed == -1) at_low *= 0.5;
-      stayed = -1;
-    }
+    bracket.narrow(middle, found, (found > 0) == (bracket.at_low > 0));
   }
-  return 0.5 * (low + high);
+  return 0.5 * (bracket.low + bracket.high);
 }
 
 std::optional<double> exact_crossing(ExactMeansTable& table, const CrossingRequest& request,
