@@ -10,6 +10,8 @@ namespace {
 constexpr double kMostPosition = 1e12;
 constexpr PresetParameter kPosition{"position", 0, kMostPosition,
                                     "position of the query's token, from 0"};
+constexpr PresetParameter kFactor40{"factor", 1, 1e6, "how many times longer the context became",
+                                    "40"};
 constexpr PresetParameter kCap50{"cap", 1e-9, 1e9, "where logits end", "50"};
 constexpr PresetParameter kCap30{"cap", 1e-9, 1e9, "where logits end", "30"};
 
@@ -109,14 +111,15 @@ constexpr auto kPresets = std::to_array<PresetRow>({
      "(0.1 mscale ln(factor) + 1)^2 q.k / sqrt(d)",
      {{{"factor", 1, 1e6, "how many times longer the context became, s"},
        {"mscale", -1e3, 1e3, "strength", "1"}}}},
-    {"deepseek_v2_lite", "YaRN of 40 times the context, with 0.0707 in place of 0.1",
+    {"deepseek_v2", "YaRN of 40 times the context, with 0.0707 in place of 0.1",
+     "DeepSeek-V2, arXiv 2405.04434, 3.1.4", "(0.1 mscale ln(factor) + 1)^2 q.k / sqrt(d)",
+     {{kFactor40, {"mscale", -1e3, 1e3, "strength", "0.707"}}}},
+    {"deepseek_v2_lite", "the same: YaRN of 40 times the context, with 0.0707 in place of 0.1",
      "config of deepseek-ai/DeepSeek-V2-Lite", "(0.1 mscale ln(factor) + 1)^2 q.k / sqrt(d)",
-     {{{"factor", 1, 1e6, "how many times longer the context became", "40"},
-       {"mscale", -1e3, 1e3, "strength", "0.707"}}}},
+     {{kFactor40, {"mscale", -1e3, 1e3, "strength", "0.707"}}}},
     {"deepseek_v3", "YaRN of 40 times the context", "config of deepseek-ai/DeepSeek-V3",
      "(0.1 mscale ln(factor) + 1)^2 q.k / sqrt(d)",
-     {{{"factor", 1, 1e6, "how many times longer the context became", "40"},
-       {"mscale", -1e3, 1e3, "strength", "1"}}}},
+     {{kFactor40, {"mscale", -1e3, 1e3, "strength", "1"}}}},
     {"kimi_k2", "YaRN of 32 times the context", "config of moonshotai/Kimi-K2-Instruct",
      "(0.1 mscale ln(factor) + 1)^2 q.k / sqrt(d)",
      {{{"factor", 1, 1e6, "how many times longer the context became; 64 in 0905", "32"},

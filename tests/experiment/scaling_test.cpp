@@ -218,6 +218,7 @@ TEST(Preset, MultipliesAsItsSourceSays) {
   EXPECT_NEAR(factor_of(preset("ministral3", {16384}), 1), 1.069315, 5e-7);
   EXPECT_NEAR(factor_of(preset("ministral3", {131071}), 1), 1.207944, 5e-7);
   EXPECT_NEAR(factor_of(preset("ministral3", {262143}), 1), 1.277259, 5e-7);
+  EXPECT_NEAR(factor_of(preset("deepseek_v2"), 1), 1.589626, 5e-7);
   EXPECT_NEAR(factor_of(preset("deepseek_v2_lite"), 1), 1.589626, 5e-7);
   EXPECT_NEAR(factor_of(preset("deepseek_v3"), 1), 1.873854, 5e-7);
   EXPECT_NEAR(factor_of(preset("kimi_k2"), 1), 1.813260, 5e-7);
