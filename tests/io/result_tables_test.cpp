@@ -171,7 +171,7 @@ TEST(CrossingsTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   row.d = 100.5;
   row.d_std_error = 2.5;
   row.d_exact = 99.58;
-  row.status = LineStatus::kOk;
+  row.status = CrossingStatus::kOk;
   const std::string text = to_csv(table_of<CrossingRow>({&row, 1}));
   EXPECT_EQ(text,
             "run,seed,experiment,entries,entries_value,entries_series,keys,scaling,scaling_value,"
