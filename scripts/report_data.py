@@ -53,7 +53,7 @@ class Run:
 
     @property
     def run_id(self):
-        return str(self.manifest.get("fingerprint", ""))[:8]
+        return "r" + str(self.manifest.get("fingerprint", ""))[:8]
 
     def metrics(self):
         """In the order of the config."""

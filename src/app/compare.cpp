@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "app/manifest.h"
 #include "app/run_folder.h"
 #include "config/config.h"
 #include "config/user_error.h"
 #include "estimate/difference.h"
+#include "experiment/metric.h"
 #include "experiment/plan.h"
 #include "io/result_tables.h"
 #include "io/table.h"
@@ -26,11 +29,17 @@ struct ComparedRun {
   std::string folder;
   std::vector<ResultRow> rows;
   std::optional<Plan> plan;  // none if its config asks for what this program does not know
+  std::map<ResultKey, std::vector<SampleRow>> samples;  // single queries, in their order
 };
 
 ComparedRun read_compared(const std::string& folder) {
   const std::filesystem::path place = run_place(folder);
-  ComparedRun run{folder, read_finished(place).rows, std::nullopt};
+  ComparedRun run{folder, read_finished(place).rows, std::nullopt, {}};
+  if (std::filesystem::exists(place / "samples.csv")) {
+    for (SampleRow& row : read_rows<SampleRow>(place / "samples.csv")) {
+      run.samples[row.key].push_back(std::move(row));
+    }
+  }
   const std::optional<Manifest> manifest = read_manifest(place);
   if (!manifest) return run;
   try {
@@ -62,18 +71,44 @@ LineSource source_of(const std::optional<Plan>& plan, const ResultRow& row) {
   return {};
 }
 
-SharedDraws shared_draws(const ComparedRun& run_a, const ComparedRun& run_b, const ResultRow& a,
-                         const ResultRow& b) {
+// The metric of each of the line's samples: its value, of a root mean square its square.
+std::vector<std::optional<double>> sampled(const ComparedRun& run, const ResultRow& row) {
+  std::vector<std::optional<double>> values;
+  const auto samples = run.samples.find(row.key);
+  if (samples == run.samples.end()) return values;
+  const MetricRow* metric = find_metric(row.metric);
+  const bool squared = metric != nullptr && metric->is_root_mean_square;
+  for (const SampleRow& sample : samples->second) {
+    const auto found = std::ranges::find(sample.values, row.metric,
+                                         &std::pair<std::string, std::optional<double>>::first);
+    if (found == sample.values.end()) return {};
+    values.push_back(squared && found->second ? *found->second * *found->second : found->second);
+  }
+  return values;
+}
+
+Shared shared_draws(const ComparedRun& run_a, const ComparedRun& run_b, const ResultRow& a,
+                    const ResultRow& b) {
+  constexpr std::size_t kFewestSamples = 100;  // a correlation r is known to (1 - r^2) / 10
   const LineSource ours = source_of(run_a.plan, a);
   const LineSource theirs = source_of(run_b.plan, b);
-  if (ours.cell == nullptr || theirs.cell == nullptr) return SharedDraws::kNone;
+  if (ours.cell == nullptr || theirs.cell == nullptr) return {};
   const bool same_queries = a.key.seed == b.key.seed && a.queries == b.queries &&
                             ours.cell->identity == theirs.cell->identity &&
                             ours.cell->block_queries == theirs.cell->block_queries;
-  if (!same_queries) return SharedDraws::kNone;
-  const bool same_logits =
-      *ours.scaling == *theirs.scaling && ours.saturated_above == theirs.saturated_above;
-  return same_logits ? SharedDraws::kLogits : SharedDraws::kQueries;
+  if (!same_queries) return {};
+  if (*ours.scaling == *theirs.scaling && ours.saturated_above == theirs.saturated_above) {
+    return {"logits", 1};
+  }
+  const std::vector<std::optional<double>> of_a = sampled(run_a, a);
+  const std::vector<std::optional<double>> of_b = sampled(run_b, b);
+  std::vector<std::pair<double, double>> pairs;
+  for (std::size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i) {
+    if (of_a[i] && of_b[i]) pairs.emplace_back(*of_a[i], *of_b[i]);
+  }
+  const std::optional<double> measured =
+      pairs.size() < kFewestSamples ? std::nullopt : correlation(pairs);
+  return measured && *measured < 1 ? Shared{"paired", *measured} : Shared{"queries", -1};
 }
 
 std::string with_error(const std::optional<double>& value, const std::optional<double>& error) {
@@ -125,19 +160,21 @@ ScreenTable screen_of(const Differences& found, const ComparedRun& a, const Comp
                                with_error(row.difference, cancels ? std::nullopt : row.std_error),
                                row.z ? with_places(*row.z, 2) : "", row.shared});
   }
-  const auto count = [&](SharedDraws shared) {
-    return std::ranges::count(rows, name_of(shared), &DifferenceRow::shared);
+  const auto count = [&](const char* shared) {
+    return std::ranges::count(rows, shared, &DifferenceRow::shared);
   };
   const auto note = [&](auto number, const std::string& text) {
     if (number > 0) screen.notes.push_back(fmt::format("{} {}", number, text));
   };
   note(rows.size() - screen.rows.size(), "more lines are nearer; --format csv has all");
-  note(count(SharedDraws::kNone),
+  note(count("none"),
        "lines share nothing: the error is the root of the sum of both errors' squares");
-  note(
-      count(SharedDraws::kQueries),
-      "lines share their queries, not their logits: the error is at most the sum of both, as here");
-  note(count(SharedDraws::kLogits),
+  note(count("queries"),
+       "lines share their queries, not their logits: the error is at most the sum of both, as "
+       "here; 100 samples or more in both runs tell it");
+  note(count("paired"),
+       "lines share their queries: the error is that of pairs, by the correlation in samples.csv");
+  note(count("logits"),
        "lines share their queries and logits: chance cancels, what differs is not chance");
   note(found.only_a, "lines are in A alone");
   note(found.only_b, "lines are in B alone");

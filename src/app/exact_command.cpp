@@ -12,7 +12,13 @@ ExactCommand exact_command(const Arguments& arguments) {
   ExactCommand exact;
   for (const char* key : {"d", "keys"}) {
     const auto text = arguments.text(key);
-    if (text) exact.asked.push_back({key, axis_json(*text), fmt::format("--{} {}", key, *text)});
+    if (!text) continue;
+    const std::string json = axis_json(*text);
+    const std::string place = fmt::format("--{} {}", key, *text);
+    if (json.find("..") != std::string::npos) {
+      arguments.refuse(place + ": a range ends with its step, as 4..1024x4 or 2..10+2");
+    }
+    exact.asked.push_back({key, json, place});
   }
   for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
     const std::vector<std::string> texts = arguments.texts(option);

@@ -1,5 +1,7 @@
 #include "app/joined_summary.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,7 +14,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kIdDigits = 8;
 constexpr std::size_t kLongestValue = 200;  // given numbers say too much
 
 // Keys of a config by name, such as softmax.keys, and what they hold.
@@ -80,7 +81,7 @@ Table joined_summary(const std::vector<RunSummary>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::vector<Value> before;
     if (are_several) before.emplace_back(runs[i].folder);
-    before.push_back(runs[i].manifest ? Value(runs[i].manifest->fingerprint.substr(0, kIdDigits))
+    before.push_back(runs[i].manifest ? Value(fmt::format("r{:.8}", runs[i].manifest->fingerprint))
                                       : Value());
     for (const std::string& name : varied) {
       const auto found = std::ranges::find(settings[i], name, &Settings::value_type::first);

@@ -18,9 +18,10 @@ struct RunSummary {
   std::vector<ResultRow> rows;
 };
 
-/// The columns of summary.csv behind `run_id`, the first 8 digits of the run's fingerprint. Before
-/// those of several runs `folder`, and a column for each key of the config in which they differ,
-/// such as `softmax.keys`; run and seed have theirs already.
+/// The columns of summary.csv behind `run_id`: an r, lest a reader take it for a number, and the
+/// first 8 digits of the run's fingerprint. Before those of several runs `folder`, and a column for
+/// each key of the config in which they differ, such as `softmax.keys`; run and seed have theirs
+/// already.
 Table joined_summary(const std::vector<RunSummary>& runs);
 
 }  // namespace attnscale

@@ -5,21 +5,23 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiment/result_row.h"
 
 namespace attnscale {
 
-/// What the numbers of a line of two runs share.
-enum class SharedDraws {
-  kNone,     ///< the queries differ: errors add up as squares
-  kQueries,  ///< the same queries, other logits: the error is at most the sum of both
-  kLogits,   ///< the same queries and logits: chance cancels, and no error is left
+/// What the numbers of a line of two runs share, and so how their errors go together.
+struct Shared {
+  std::string name = "none";  ///< or "queries", "paired" or "logits"
+  /// Of both estimates: 0 of other queries; of the same ones that of single queries where it is
+  /// known ("paired"), else -1, the worst ("queries"); 1 of the same logits: no error is left.
+  double correlation = 0;
 };
 
-/// "none", "queries" or "logits".
-std::string name_of(SharedDraws shared);
+/// Pearson's correlation of pairs; none where either half does not vary.
+std::optional<double> correlation(std::span<const std::pair<double, double>> pairs);
 
 /// One line of two runs, A and B. A value that does not exist is empty.
 struct DifferenceRow {
@@ -42,6 +44,6 @@ struct Differences {
 /// others.
 Differences differences(
     std::span<const ResultRow> a, std::span<const ResultRow> b,
-    const std::function<SharedDraws(const ResultRow& a, const ResultRow& b)>& shared);
+    const std::function<Shared(const ResultRow& a, const ResultRow& b)>& shared);
 
 }  // namespace attnscale

@@ -300,19 +300,34 @@ std::vector<Row> read_rows(const std::filesystem::path& path) {
   const CsvFile file = read_csv(path);
   std::vector<std::string> columns;
   for (const Column& column : columns_of<Row>()) columns.push_back(column.name);
+  const std::size_t first_metric = columns.size();
+  if constexpr (std::is_same_v<Row, SampleRow>) {
+    for (std::size_t i = first_metric; i < file.columns.size(); ++i) {
+      columns.push_back(file.columns[i]);
+    }
+  }
   if (file.columns != columns) {
     throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", name,
                                          joined(file.columns), joined(columns)));
   }
   std::vector<Row> rows;
-  for (const CsvRecord& line : file.records)
-    visit_columns(rows.emplace_back(), LineReader{line, name});
+  for (const CsvRecord& line : file.records) {
+    Row& row = rows.emplace_back();
+    visit_columns(row, LineReader{line, name});
+    if constexpr (std::is_same_v<Row, SampleRow>) {
+      for (std::size_t i = first_metric; i < columns.size(); ++i) {
+        row.values.emplace_back(columns[i], std::nullopt);
+        read_value({line.fields[i], columns[i], name, line.line}, row.values.back().second);
+      }
+    }
+  }
   return rows;
 }
 
 template std::vector<ResultRow> read_rows(const std::filesystem::path&);
 template std::vector<CrossingRow> read_rows(const std::filesystem::path&);
 template std::vector<ContrastRow> read_rows(const std::filesystem::path&);
+template std::vector<SampleRow> read_rows(const std::filesystem::path&);
 template std::vector<HistogramRow> read_rows(const std::filesystem::path&);
 template std::vector<WeightRow> read_rows(const std::filesystem::path&);
 template std::vector<OutputRow> read_rows(const std::filesystem::path&);

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import statistics
 import unittest
 
 from attnscale_cli import CommandLineTest
@@ -55,6 +56,40 @@ class CompareTest(CommandLineTest):
         self.assertEqual(other["shared"], "queries")
         self.assertAlmostEqual(float(other["std_error"]),
                                float(other["std_error_a"]) + float(other["std_error_b"]))
+
+    def test_samples_of_the_same_queries_make_pairs(self):
+        # All queries are samples: the error is that of the mean of the pairs' differences.
+        for name, factor in (("a", 0.5), ("b", 0.6)):
+            half = {"name": "half", "logit": f"{factor} q.k"}
+            self.run_config(one(name, d=4, queries=400, samples=400, scalings=half,
+                                metrics=["top_weight", "output_sd", "logit_sd"]), name)
+        rows = {row["metric"]: row for row in self.table("a", "b")}
+        self.assertEqual({metric: row["shared"] for metric, row in rows.items()},
+                         {"top_weight": "paired", "output_sd": "paired", "logit_sd": "queries"})
+        of_a, of_b = ([{metric: float(line[metric]) for metric in ("top_weight", "output_sd")}
+                       for line in lines_of(self.folder / run / "samples.csv")] for run in "ab")
+        pairs = [b["top_weight"] - a["top_weight"] for a, b in zip(of_a, of_b, strict=True)]
+        row = rows["top_weight"]
+        self.assertAlmostEqual(float(row["difference"]), statistics.mean(pairs), places=12)
+        error = statistics.stdev(pairs) / math.sqrt(400)
+        self.assertAlmostEqual(float(row["std_error"]) / error, 1, places=9)
+        self.assertAlmostEqual(float(row["z"]), statistics.mean(pairs) / error, places=6)
+        self.assertLess(float(row["std_error"]), 0.3 * float(row["std_error_a"]))
+        # A root mean square r moves by the mean of the squares over 2 r.
+        row = rows["output_sd"]
+        moves = [b["output_sd"] ** 2 / 2 / float(row["estimate_b"])
+                 - a["output_sd"] ** 2 / 2 / float(row["estimate_a"])
+                 for a, b in zip(of_a, of_b, strict=True)]
+        self.assertAlmostEqual(float(row["std_error"]) * math.sqrt(400) / statistics.stdev(moves),
+                               1, places=9)
+        self.assertIn("the error is that of pairs", self.succeed("compare", "a", "b").stdout)
+
+    def test_few_samples_make_no_pairs(self):
+        for name, factor in (("a", 0.5), ("b", 0.6)):
+            half = {"name": "half", "logit": f"{factor} q.k"}
+            self.run_config(one(name, d=4, queries=99, samples=99, scalings=half,
+                                metrics="top_weight"), name)
+        self.assertEqual([row["shared"] for row in self.table("a", "b")], ["queries"])
 
     def test_lines_of_one_run_alone_are_counted_and_strangers_refused(self):
         self.run_config(one("a", d=[4, 8]), "a")

@@ -74,7 +74,7 @@ class ShowTest(CommandLineTest):
         manifest = json.loads((self.folder / "run" / "manifest.json").read_text("utf-8"))
         header, *lines = (self.folder / "run" / "summary.csv").read_text().splitlines()
         self.assertEqual(text.splitlines(), [f"run_id,{header}"] + [
-            f"{manifest['fingerprint'][:8]},{line}" for line in lines])
+            f"r{manifest['fingerprint'][:8]},{line}" for line in lines])
 
     def test_joins_several_runs(self):
         self.run_config(ROOT / "configs" / "lesson_examples.json", "lesson")
