@@ -6,6 +6,8 @@ from plot_looks import DOTTED, EXACT, GRAY, GUIDE, JOIN, MEDIAN, STYLES, TEXT_SI
 from plot_parts import choose_shows, count_text, style_series, tell_facts, write_title
 from run_tables import columns_of_curves
 
+LEAST_MEDIAN = 1e-10  # of a slope; a lower one leaves the axis, which it would stretch
+
 
 def spread_apart(wanted, gap):
     """The positions in [0, 1] nearest to `wanted` (ascending), at least `gap` apart."""
@@ -189,6 +191,13 @@ def set_y_axis(panel, metric, rows, series, x):
         if last is not first:
             set_log_y(last)
             last.set_ylabel("the same on a log axis")
+            drawn = rows[["estimate", "reference"]].stack()
+            medians = rows["median"][rows["median"] > 0]
+            least = min(drawn[drawn > 0].min(), max(medians.min(), LEAST_MEDIAN))
+            if medians.min() < least:
+                last.set_ylim(bottom=least / 2)
+                for line in last.get_lines():
+                    line.set_clip_on(True)
         return "at most 1/4"
     elif metric == "top_weight":
         if high > 100 * low > 0:

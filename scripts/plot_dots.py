@@ -66,6 +66,9 @@ def draw_dots(metric, rows, fixed, words, experiment, dots, texts, names):
     with_median = has_quantiles(rows)
     for place, colour, row in dots:
         draw_dot(axes, place, colour, row, with_median)
+        if row["estimate"] != row["estimate"]:
+            axes.text(0.02, place, f"no estimate: {row['status']}", color=colour, fontsize=8,
+                      verticalalignment="center", transform=axes.get_yaxis_transform())
     axes.set_yticks(range(len(texts)), [text for text, _ in texts])
     axes.set_ylim(len(texts) - 0.4, -0.6)
     for text, (_, colour) in zip(axes.get_yticklabels(), texts):

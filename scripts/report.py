@@ -13,17 +13,23 @@ import re
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from html import escape
 from pathlib import Path
 
-from report_charts import (NUMBERS, distinct, heat_map, histogram_chart, metric_chart)
-from report_data import ReportError, answers_in, differences, labels_of, read_run
-from report_parts import (BASELINE_COLUMNS, CONTRAST_COLUMNS, CROSSING_COLUMNS, LINE_COLUMNS,
-                          beyond_text, bullets, chart, difference_table, facts_of, figure,
-                          provenance, section, table)
+from report_charts import (CROSSING_ENDS, CROSSINGS, NUMBERS, curve_chart, heat_map,
+                           histogram_chart)
+from report_data import ReportError, answers_in, compared, distinct, labels_of, read_run
+from report_parts import (BASELINE_COLUMNS, CONTRAST_COLUMNS, CROSSING_COLUMNS, DIFFERENCE_COLUMNS,
+                          LINE_COLUMNS, MOST_BYTES, beyond_text, bullets, chart, facts_of, figure,
+                          fitting, glossary, metric_heading, provenance, questions, section, table)
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ["vega", "vega-lite", "vega-embed"]
+PROGRAM = os.environ.get("ATTNSCALE_PROGRAM") or HERE.parent / "build" / "attnscale"
+MOST_SPECS = 60_000  # bytes of histograms or of a heat map
+WITHOUT_SCRIPTS = """<noscript><p>The charts, and tables that sort and filter, need scripts. Every
+number is in the tables below.</p></noscript>"""
 
 
 def vega_folder():
@@ -46,9 +52,8 @@ def script_text(folder):
 
 def answers_of(run):
     """What the program answers to the lesson's questions; nothing where it is not at hand."""
-    program = os.environ.get("ATTNSCALE_PROGRAM") or HERE.parent / "build" / "attnscale"
     try:
-        answer = subprocess.run([program, "show", run.folder, "--format", "markdown"],
+        answer = subprocess.run([PROGRAM, "show", run.folder, "--format", "markdown"],
                                 capture_output=True, text=True, timeout=60, check=False)
     except OSError:
         return []
@@ -92,37 +97,70 @@ def file_data(metric, experiment):
                       f"datum.experiment == {json.dumps(experiment)}"}
 
 
-def metric_charts(runs, lines):
+def metric_charts(runs, lines, count):
+    """Charts of the lines, of which the page's table holds the first `count`."""
     for metric in dict.fromkeys(name for run in runs for name in run.metrics()):
         about = next(run for run in runs if metric in run.metrics()).about_metric(metric)
-        of_metric = [line for line in lines if line["metric"] == metric and line["estimate"]]
-        for experiment in distinct(of_metric, "experiment"):
-            part = [line for line in of_metric if line["experiment"] == experiment]
-            spec = metric_chart(part, about, runs[0].about_column, {"name": "lines"})
+        unit = "" if about["unit"] in ("1", "logit") else f" ({about['unit']})"
+        places = [place for place, line in enumerate(lines)
+                  if line["metric"] == metric and line["estimate"]]
+        for experiment in distinct([lines[place] for place in places], "experiment"):
+            here = [place for place in places if lines[place]["experiment"] == experiment]
+            spec = curve_chart([lines[place] for place in here], about["title"] + unit,
+                               runs[0].about_column, {"name": "lines"})
+            named = f"-{experiment}" if len(distinct([lines[place] for place in places],
+                                                     "experiment")) > 1 else ""
             if len(runs) == 1:
                 data, condition = file_data(metric, experiment)
-                named = f"-{experiment}" if len(distinct(of_metric, "experiment")) > 1 else ""
                 save_spec(runs[0], metric + named, {
                     **spec, "data": data, "transform": [condition, *spec["transform"]]})
-            yield figure(f"<h3>{escape(about['title'])} <code>{escape(metric)}</code></h3>"
-                         + chart(spec, metric, experiment),
+            text = (chart(spec, metric=metric, experiment=experiment) if here[-1] < count else
+                    f"<p>Too many lines for one page: figures/{metric}{named}.vl.json draws them."
+                    "</p>")
+            yield figure(metric_heading(about) + text,
                          f"{experiment}: {about.get('description', '')}")
 
 
-def histogram_charts(run):
-    for metric in distinct(run.histogram, "metric"):
-        for experiment in distinct(run.histogram, "experiment"):
-            part = [line for line in run.histogram
+def crossing_charts(crossings, about):
+    reached = [{name: line[name] for name in CROSSING_COLUMNS if name in line}
+               for line in fitting(CROSSING_COLUMNS, crossings) if line["d"]]
+    for experiment in distinct(reached, "experiment"):
+        part = [line for line in reached if line["experiment"] == experiment]
+        spec = curve_chart(part, "d of the level", about, {"name": "crossings_table"}, CROSSINGS,
+                           CROSSING_ENDS)
+        yield figure(chart(spec, experiment=experiment),
+                     f"{experiment}: the d at which the top weight reaches a level")
+
+
+def contrast_charts(contrasts, about):
+    known = [{name: line[name] for name in CONTRAST_COLUMNS if name in line}
+             for line in fitting(CONTRAST_COLUMNS, contrasts) if line["estimate"]]
+    for experiment in distinct(known, "experiment"):
+        part = [line for line in known if line["experiment"] == experiment]
+        title = f"less that under {part[0]['baseline']}"
+        spec = curve_chart(part, title, about, {"name": "contrasts_table"})
+        yield figure(chart(spec, experiment=experiment),
+                     f"{experiment}: a metric {title}, of the same queries, so that the chance "
+                     "they share cancels")
+
+
+def histogram_charts(histogram):
+    for metric in distinct(histogram, "metric"):
+        for experiment in distinct(histogram, "experiment"):
+            part = [line for line in histogram
                     if line["metric"] == metric and line["experiment"] == experiment]
-            if part:
-                title = metric.replace("_", " ")
-                yield figure(f"<h3>{escape(title)}</h3>" + chart(histogram_chart(part, title)),
-                             f"{experiment}. {beyond_text(part)}")
+            if not part:
+                continue
+            title = metric.replace("_", " ")
+            text = chart(histogram_chart(part, title))
+            if len(text) > MOST_SPECS:
+                text = "<p>Too many bins for one page: attnscale plot draws them.</p>"
+            yield figure(f"<h3>{escape(title)}</h3>" + text, f"{experiment}. {beyond_text(part)}")
 
 
-def heat_maps(run):
-    for experiment in distinct(run.weights, "experiment"):
-        spec = heat_map([line for line in run.weights if line["experiment"] == experiment])
+def heat_maps(weights):
+    for experiment in distinct(weights, "experiment"):
+        spec = heat_map([line for line in weights if line["experiment"] == experiment])
         if spec:
             yield figure(f"<h3>Weights of {escape(experiment)}</h3>" + chart(spec), experiment)
 
@@ -136,6 +174,7 @@ def head_of(runs):
         parts.append(f"<{title}>{escape(run.name if len(runs) == 1 else run.label)}</{title}>"
                      f"<p>{escape(run.config.get('description', ''))}</p>"
                      f"<p class=faint>{escape(facts_of(run))}</p>"
+                     + bullets([escape(question) for question in questions(run)])
                      + (f"<h2>Look for</h2>{bullets(answers)}" if answers else "")
                      + bullets([f"warning: {escape(each)}"
                                 for each in run.manifest.get("warnings", [])]))
@@ -146,40 +185,51 @@ def page(runs, vega):
     """The whole page as text."""
     about = runs[0].about_column
     several = len(runs) > 1
-    lines = [{**line, "run_label": run.label} if several else line
-             for run in runs for line in run.lines]
-    columns = [*(["run_label"] if several else []), *LINE_COLUMNS]
-    charts = list(metric_charts(runs, lines))
+
+    def joined(what):
+        return [{**line, "run_label": run.label} if several else line
+                for run in runs for line in getattr(run, what)]
+
+    def part(what, heading, all_columns, caption, *charts):
+        """A section of one of the files: its charts, then its table."""
+        lines = joined(what)
+        return section(what, heading, *charts, table(
+            f"{what}_table", all_columns, lines,
+            partial(runs[0].about_column, file=f"{what}.csv"), caption) if lines else "")
+
+    lines = joined("lines")
+    count = len(fitting(LINE_COLUMNS, lines, MOST_BYTES))
+    if count < len(lines):  # then whole metrics, as far as they go
+        order = list(dict.fromkeys(name for run in runs for name in run.metrics()))
+        lines.sort(key=lambda line: order.index(line["metric"]))
+        count = len(fitting(LINE_COLUMNS, lines, MOST_BYTES))
+    charts = list(metric_charts(runs, lines, count))
     drawn = [] if vega else [figure(f"<div class=picture>{svg}</div>", title)
                              for run in runs for title, svg in pictures_of(run)]
-    sections = [
-        section("charts", "Measured", *(charts if vega else drawn)),
-        section("differences", "Differences", difference_table(differences(runs), about)
-                if several else ""),
-    ]
-    for run in runs:
-        name = f" of {run.label}" if several else ""
-        identity = f"-{run.run_id}" if several else ""
-        sections += [
-            section(f"histograms{identity}", f"Histograms{name}",
-                    *(histogram_charts(run) if vega else [])),
-            section(f"weights{identity}", f"Given weights{name}",
-                    *(heat_maps(run) if vega else [])),
-            section(f"crossings{identity}", f"Where one key takes most{name}",
-                    table(f"crossings_table{identity}", CROSSING_COLUMNS, run.crossings, about,
-                          "The d at which the top weight reaches a level")
-                    if run.crossings else ""),
-            section(f"contrasts{identity}", f"Contrasts{name}",
-                    table(f"contrasts_table{identity}", CONTRAST_COLUMNS, run.contrasts, about,
-                          "Each scaling less the baseline, from the same queries")
-                    if run.contrasts else ""),
-            section(f"baselines{identity}", f"Given beside random{name}",
-                    table(f"baselines_table{identity}", BASELINE_COLUMNS, run.baselines, about,
-                          "Given numbers beside random ones") if run.baselines else ""),
-        ]
+    sections = [section("charts", "Measured", *([WITHOUT_SCRIPTS, *charts] if vega else drawn))]
+    if several:
+        found = compared(PROGRAM, runs)
+        caption = f"{runs[0].label} (a) beside other runs (b): the furthest lines first"
+        sections.append(section("differences", "Differences", table(
+            "differences_table", DIFFERENCE_COLUMNS, found, about, caption) if found else
+            "<p>attnscale compare tells them; it found no line in common, or is not here.</p>"))
+    if vega:
+        sections += [section("histograms", "Histograms", *histogram_charts(joined("histogram"))),
+                     section("weights", "Given weights", *heat_maps(joined("weights")))]
     sections += [
-        section("all", "All lines", table("lines", columns, lines, about,
-                                          "summary.csv; shaded where |z| is above 3")),
+        part("crossings", "Where one key takes most", CROSSING_COLUMNS,
+             "The d at which the top weight reaches a level",
+             *(crossing_charts(joined("crossings"), about) if vega else [])),
+        part("contrasts", "Contrasts", CONTRAST_COLUMNS,
+             "Each scaling less the baseline, from the same queries",
+             *(contrast_charts(joined("contrasts"), about) if vega else [])),
+        part("baselines", "Given beside random", BASELINE_COLUMNS,
+             "Given numbers beside random ones"),
+    ]
+    sections += [
+        section("all", "All lines", table("lines", LINE_COLUMNS, lines, about,
+                                          "summary.csv; shaded where |z| is above 3", MOST_BYTES)),
+        section("words", "Words", *map(glossary, runs[:1])),
         section("provenance", "Where it comes from", *map(provenance, runs)),
     ]
     title = runs[0].name if not several else f"{len(runs)} runs"

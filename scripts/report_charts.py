@@ -1,29 +1,29 @@
 """Vega-Lite specifications of the charts of report.html: one per metric and experiment, histograms,
 and heat maps of given weights. Knows the columns of the files, and no HTML."""
 
-from report_data import number_of
+from report_data import distinct, number_of
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 MOST_CELLS = 4000     # of a heat map, beyond which nobody sees one
 MOST_SELECTED = 60    # values that a selector offers
 NUMBERS = ["d", "keys", "estimate", "std_error", "ci_low", "ci_high", "q05", "median", "q95",
-           "reference", "z", "scaling_value", "entries_value"]
+           "reference", "z", "scaling_value", "entries_value", "level", "d_std_error", "d_exact"]
 SIZES = ["d", "keys", "scaling_value", "entries_value"]
+SELECTED = ["run_label", "metric", "statistic", "level", "entries_series", "keys", "d", "head"]
+TOLD = ["run_label", "metric", "statistic", "level", "series", "entries_series", "d", "keys",
+        "estimate", "std_error", "ci_low", "ci_high", "median", "reference", "z", "d_std_error",
+        "d_exact", "status"]
+# Which columns hold the number that is drawn, its interval, and its exact value.
+ESTIMATES = {"y": "estimate", "low": "ci_low", "high": "ci_high", "exact": "reference"}
+CROSSINGS = {"y": "d", "low": "d_low", "high": "d_high", "exact": "d_exact"}
+CROSSING_ENDS = [{"calculate": f"datum.d {sign} 1.96 * datum.d_std_error", "as": name}
+                 for sign, name in (("-", "d_low"), ("+", "d_high"))]
 
 
-def distinct(lines, name):
-    return list(dict.fromkeys(line[name] for line in lines if line[name] != ""))
-
-
-def axis_of(lines):
+def axis_of(lines, drawn="estimate"):
     """The column along the axis: the first size that varies; else the series."""
-    return next((name for name in SIZES if len(distinct(lines, name)) > 1), "series")
-
-
-def parsed(lines, names):
-    """The lines with numbers for texts, None for empty cells."""
-    return [{name: number_of(line[name]) if name in NUMBERS else line[name] for name in names}
-            for line in lines]
+    return next((name for name in SIZES if name != drawn and len(distinct(lines, name)) > 1),
+                "series")
 
 
 def x_of(lines, x, words):
@@ -39,61 +39,61 @@ def x_of(lines, x, words):
     return {**encoding, "type": "quantitative", "scale": scale, "axis": axis}
 
 
-def y_scale(lines):
+def y_scale(lines, columns):
     """A logarithmic axis where the numbers span more than two powers of ten."""
-    values = [number_of(line[name]) for line in lines
-              for name in ("estimate", "reference") if line[name]]
+    values = [number_of(line[columns[name]]) for line in lines
+              for name in ("y", "exact") if line.get(columns[name])]
     is_log = values and min(values) > 0 and max(values) > 100 * min(values)
     return {"type": "log"} if is_log else {"zero": False}
 
 
-def selectors(lines, x, colour):
-    """Of what varies beside the axis and the colour: (parameters, conditions)."""
+def selectors(lines, *shown):
+    """Of what varies beside what is shown: (parameters, conditions)."""
     params, filters = [], []
-    for name in ("entries_series", "keys", "d"):
+    for name in SELECTED:
         values = distinct(lines, name)
-        is_shown = name in (x, colour) or (x == "entries_value" and name == "entries_series")
+        is_shown = name in shown or ("entries_value" in shown and name == "entries_series")
         if is_shown or not 1 < len(values) <= MOST_SELECTED:
             continue
-        numbers = [number_of(value) for value in values] if name in ("keys", "d") else values
-        params.append({"name": f"of_{name}", "value": numbers[0],
-                       "bind": {"input": "select", "options": numbers, "name": f"{name} "}})
+        choices = [number_of(value) for value in values] if name in NUMBERS else values
+        params.append({"name": f"of_{name}", "value": choices[0],
+                       "bind": {"input": "select", "options": choices, "name": f"{name} "}})
         filters.append(f"datum.{name} == of_{name}")
     return params, filters
 
 
-def metric_chart(lines, about, words, data):
-    """One metric of one experiment. `data` is Vega-Lite's: lines of numbers, or a file. Lines of
-    several runs have a column run_label."""
-    x = axis_of(lines)
+def curve_chart(lines, title, words, data, columns=None, ends=()):
+    """Curves of one metric of one experiment, of contrasts or of crossings. `data` is Vega-Lite's:
+    the page's lines of numbers, or a file. Lines of several runs have a column run_label."""
+    columns = columns or ESTIMATES
+    x = axis_of(lines, columns["y"])
     is_several = "run_label" in lines[0]
     colour = "curve" if is_several else "scaling" if x == "scaling_value" else "series"
-    params, filters = selectors(lines, x, colour)
-    has_medians = any(line["median"] for line in lines)
+    params, filters = selectors(lines, x, colour, columns["y"], "run_label")
+    has_medians = any(line.get("median") for line in lines)
     if has_medians:
         params.append({"name": "medians", "value": False,
                        "bind": {"input": "checkbox", "name": "medians, and 5 to 95 % of queries "}})
-    transform = [{"filter": " && ".join(filters)}] if filters else []
+    transform = [{"filter": " && ".join([*filters, f"isValid(datum.{columns['y']})"])}, *ends]
     if is_several:
         transform.append({"calculate": "datum.run_label + ': ' + datum.series", "as": "curve"})
     shade = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
     place = x_of(lines, x, words(x))
-    unit = "" if about["unit"] in ("1", "logit") else f" ({about['unit']})"
-    title = about["title"] + unit
-    y = {"field": "estimate", "type": "quantitative", "title": title, "scale": y_scale(lines)}
+    y = {"field": columns["y"], "type": "quantitative", "title": title,
+         "scale": y_scale(lines, columns)}
     tooltip = [{"field": name, "type": "quantitative" if name in NUMBERS else "nominal",
                 **({"format": ".6~g"} if name in NUMBERS else {})}
-               for name in [*(["run_label"] if is_several else []), "series", "entries_series", "d",
-                            "keys", "estimate", "std_error", "ci_low", "ci_high", "median",
-                            "reference", "z", "status"]]
+               for name in TOLD if any(line.get(name) for line in lines)]
     series = {"field": colour, "type": "nominal", "title": None, "sort": None}
+
+    def span(low, high, condition, **mark):
+        return {"transform": [{"filter": f"{condition}isValid(datum.{low})"}],
+                "mark": {"type": "rule", **mark},
+                "encoding": {"y": {**y, "field": low}, "y2": {"field": high}, "color": series,
+                             "opacity": shade}}
+
     layers = [
-        {"transform": [{"filter": "isValid(datum.reference)"}],
-         "mark": {"type": "point", "shape": "stroke", "angle": 0, "size": 260, "strokeWidth": 2},
-         "encoding": {"y": {**y, "field": "reference"}, "color": series, "opacity": shade}},
-        {"transform": [{"filter": "isValid(datum.ci_low)"}], "mark": {"type": "rule"},
-         "encoding": {"y": {**y, "field": "ci_low"}, "y2": {"field": "ci_high"}, "color": series,
-                      "opacity": shade}},
+        span(columns["low"], columns["high"], ""),
         {"params": [{"name": "shown", "select": {"type": "point", "fields": [colour]},
                      "bind": "legend"},
                     *([] if x == "series" else [{"name": "zoom", "select": "interval",
@@ -102,17 +102,19 @@ def metric_chart(lines, about, words, data):
                   else {"type": "line", "point": {"size": 50}, "strokeWidth": 1}),
          "encoding": {"y": y, "color": series, "opacity": shade, "tooltip": tooltip}},
     ]
+    if any(line.get(columns["exact"]) for line in lines):
+        layers.insert(0, {
+            "transform": [{"filter": f"isValid(datum.{columns['exact']})"}],
+            "mark": {"type": "point", "shape": "stroke", "angle": 0, "size": 260, "strokeWidth": 2},
+            "encoding": {"y": {**y, "field": columns["exact"]}, "color": series, "opacity": shade}})
     if has_medians:
         # Filtered out, they leave the axis alone.
-        shown = [{"filter": "medians && isValid(datum.median)"}]
         layers += [
-            {"transform": shown, "mark": {"type": "line" if x != "series" else "tick",
-                                          "strokeDash": [4, 3]},
+            {"transform": [{"filter": "medians && isValid(datum.median)"}],
+             "mark": {"type": "line" if x != "series" else "tick", "strokeDash": [4, 3]},
              "encoding": {"y": {**y, "field": "median"}, "color": series, "opacity": shade}},
-            {"transform": shown, "mark": {"type": "rule", "strokeDash": [1, 3]},
-             "encoding": {"y": {**y, "field": "q05"}, "y2": {"field": "q95"}, "color": series,
-                          "opacity": shade}}]
-    return {"$schema": SCHEMA, "description": f"{about['title']} against {place['title']}: "
+            span("q05", "q95", "medians && ", strokeDash=[1, 3])]
+    return {"$schema": SCHEMA, "description": f"{title} against {place['title']}: "
             "points are estimates with 95 % intervals, bars across them exact values",
             "data": data, "params": params, "transform": transform, "width": "container",
             "height": 320, "encoding": {"x": place}, "layer": layers}
@@ -121,15 +123,21 @@ def metric_chart(lines, about, words, data):
 def histogram_chart(lines, title):
     """How often values fall where, a panel for each series; all panels share their axes. What is
     beyond the axis is told in words by the page."""
-    rows = [{"from": number_of(line["bin_low"]), "to": number_of(line["bin_high"]),
-             "density": number_of(line["density"]), "series": line["series"],
-             "d": number_of(line["d"]), "keys": number_of(line["keys"]),
-             "entries_series": line["entries_series"]}
-            for line in lines if line["bin_low"] and line["bin_high"] and line["count"] != "0"]
-    params, filters = selectors(lines, None, "series")
+    panels = {}
+    for line in lines:
+        if line["bin_low"] and line["bin_high"] and line["count"] != "0":
+            names = tuple(line.get(name) for name in ("run_label", "series", "entries_series", "d",
+                                                      "keys"))
+            bars = panels.setdefault(names, {"from": [], "to": [], "density": []})
+            for name, column in zip(bars, ("bin_low", "bin_high", "density")):
+                bars[name].append(float(f"{float(line[column]):.4g}"))
+    rows = [{"run_label": run, "series": series, "entries_series": entries, "d": number_of(d),
+             "keys": int(keys), **bars} for (run, series, entries, d, keys), bars in panels.items()]
+    params, filters = selectors(lines, "series")
     return {"$schema": SCHEMA, "description": f"How often: {title}", "data": {"values": rows},
             "params": params,
-            "transform": [{"filter": " && ".join(filters)}] if filters else [],
+            "transform": [*([{"filter": " && ".join(filters)}] if filters else []),
+                          {"flatten": ["from", "to", "density"]}],
             "facet": {"field": "series", "type": "nominal", "title": None, "sort": None},
             "columns": 3, "spec": {"width": 230, "height": 130, "mark": "bar", "encoding": {
                 "x": {"field": "from", "type": "quantitative", "title": title, "bin": "binned"},
@@ -141,18 +149,22 @@ def histogram_chart(lines, title):
 
 def heat_map(lines):
     """The weights of given queries, a panel for each scaling; None where there are too many."""
-    rows = [{"query": int(line["query"]), "key": int(line["key"]), "head": int(line["head"]),
-             "series": line["series"], "weight": number_of(line["weight"])}
-            for line in lines if line["weight"]]
-    if not 0 < len(rows) <= MOST_CELLS:
+    found = [line for line in lines if line["weight"]]
+    if not 0 < len(found) <= MOST_CELLS:
         return None
-    heads = sorted({row["head"] for row in rows})
-    params = [] if len(heads) == 1 else [
-        {"name": "of_head", "value": heads[0],
-         "bind": {"input": "select", "options": heads, "name": "head "}}]
+    queries = {}
+    for line in found:
+        names = tuple(line.get(name) for name in ("run_label", "series", "head", "query"))
+        cells = queries.setdefault(names, {"key": [], "weight": []})
+        cells["key"].append(int(line["key"]))
+        cells["weight"].append(float(f"{float(line['weight']):.4g}"))
+    rows = [{"run_label": run, "series": series, "head": head, "query": int(query), **cells}
+            for (run, series, head, query), cells in queries.items()]
+    params, filters = selectors(found, "series", "keys", "d")
     return {"$schema": SCHEMA, "description": "Weights of given queries: rows are queries, columns "
             "keys", "data": {"values": rows}, "params": params,
-            "transform": [{"filter": "datum.head == of_head"}] if params else [],
+            "transform": [*([{"filter": " && ".join(filters)}] if filters else []),
+                          {"flatten": ["key", "weight"]}],
             "facet": {"field": "series", "type": "nominal", "title": None, "sort": None},
             "columns": 3, "spec": {"width": 230, "height": 230, "mark": "rect", "encoding": {
                 "x": {"field": "key", "type": "ordinal"},

@@ -3,7 +3,9 @@
 import csv
 import json
 import re
+import subprocess
 from dataclasses import dataclass, field
+from io import StringIO
 
 
 class ReportError(Exception):
@@ -13,6 +15,11 @@ class ReportError(Exception):
 def number_of(text):
     """None for an empty cell."""
     return float(text) if text else None
+
+
+def distinct(lines, name):
+    """The values of a column that are not empty, each once, in order."""
+    return list(dict.fromkeys(line[name] for line in lines if line.get(name)))
 
 
 def read_lines(path):
@@ -51,10 +58,6 @@ class Run:
     def name(self):
         return self.config.get("name") or self.folder.resolve().name
 
-    @property
-    def run_id(self):
-        return "r" + str(self.manifest.get("fingerprint", ""))[:8]
-
     def metrics(self):
         """In the order of the config."""
         return list(dict.fromkeys(line["metric"] for line in self.lines))
@@ -66,13 +69,14 @@ class Run:
                 return metric
         return {"name": name, "title": name.replace("_", " "), "unit": "1", "description": ""}
 
-    def about_column(self, name):
-        """Title and description of a column, in words."""
+    def about_column(self, name, file="summary.csv"):
+        """Title and description of a column of a file, or else of any that has it, in words."""
+        found = {}
         for resource in self.package.get("resources", []):
             for each in resource.get("schema", {}).get("fields", []):
-                if each["name"] == name:
-                    return each
-        return {}
+                if each["name"] == name and (not found or resource.get("path") == file):
+                    found = each
+        return found
 
 
 def read_run(folder, label):
@@ -103,26 +107,16 @@ def answers_in(shown):
     return [line.removeprefix("* ") for line in found[1].splitlines()] if found else []
 
 
-# What tells the lines of one metric of one experiment from each other.
-FAMILY = ["experiment", "entries_series", "d", "keys", "series", "metric"]
-
-
-def differences(runs):
-    """Each line of the first run beside the same of every other: estimates, difference, its error
-    and z, the furthest first. The runs are taken to be independent."""
-    first, *others = runs
-    known = {tuple(line[name] for name in FAMILY): line for line in first.lines}
+def compared(program, runs):
+    """What `attnscale compare` says of the first run and each other, the furthest lines first;
+    None where the program is not at hand."""
     found = []
-    for other in others:
-        for line in other.lines:
-            mine = known.get(tuple(line[name] for name in FAMILY))
-            values = [number_of(each["estimate"]) if each else None for each in (mine, line)]
-            if None in values:
-                continue
-            errors = [number_of(each["std_error"]) for each in (mine, line)]
-            error = None if None in errors else (errors[0] ** 2 + errors[1] ** 2) ** 0.5
-            difference = values[1] - values[0]
-            found.append({**{name: line[name] for name in FAMILY}, "first": values[0],
-                          "run": other.label, "other": values[1], "difference": difference,
-                          "std_error": error, "z": difference / error if error else None})
-    return sorted(found, key=lambda each: -abs(each["z"] or 0))
+    for other in runs[1:]:
+        try:
+            answer = subprocess.run(
+                [program, "compare", runs[0].folder, other.folder, "--format", "csv"],
+                capture_output=True, text=True, timeout=60, check=False)
+        except OSError:
+            return None
+        found += [{**line, "run": other.label} for line in csv.DictReader(StringIO(answer.stdout))]
+    return found if len(runs) == 2 else sorted(found, key=lambda line: -abs(float(line["z"] or 0)))

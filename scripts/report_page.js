@@ -90,23 +90,23 @@ const dark = {background: 'transparent', axis: {domainColor: '#888', gridColor: 
   labelColor: '#ddd', tickColor: '#888', titleColor: '#ddd'}, legend: {labelColor: '#ddd',
   titleColor: '#ddd'}, header: {labelColor: '#ddd', titleColor: '#ddd'}, view: {stroke: '#3b3d40'}};
 
-function drawCharts(lines) {
+function drawCharts() {
+  const read = {};  // each table once
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
   for (const place of document.querySelectorAll('.chart')) {
     const spec = JSON.parse(place.querySelector('script').textContent);
-    if (spec.data.name === 'lines') {
-      const {metric, experiment} = place.dataset;
+    if (spec.data.name) {
+      const lines = read[spec.data.name] ??= linesOf(document.getElementById(spec.data.name));
+      const of = Object.entries(place.dataset);
       spec.data = {values: lines.filter(
-        (line) => line.metric === metric && line.experiment === experiment)};
+        (line) => of.every(([name, value]) => line[name] === value))};
     }
     vegaEmbed(place, spec, {renderer: 'svg', actions: {export: true, source: false,
       compiled: false, editor: false}, config: isDark ? dark : {background: 'transparent'}});
   }
 }
 
-const all = document.getElementById('lines');
-const read = all ? linesOf(all) : [];
-if (window.vegaEmbed) drawCharts(read);
+if (window.vegaEmbed) drawCharts();
 for (const table of document.querySelectorAll('table.sortable')) {
   makeSortable(table);
   addTools(table);

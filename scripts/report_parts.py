@@ -3,21 +3,26 @@
 import json
 from html import escape
 
-from report_data import FAMILY, number_of
+from report_data import distinct, number_of
 
 WORDS = {"experiment", "entries_series", "series", "scaling", "metric", "status", "run", "baseline",
-         "statistic", "run_label"}
-LINE_COLUMNS = ["experiment", "entries_series", "d", "keys", "series", "metric", "queries",
-                "estimate", "std_error", "ci_low", "ci_high", "q05", "median", "q95", "reference",
-                "z", "scaling", "scaling_value", "entries_value", "status"]
-CROSSING_COLUMNS = ["experiment", "entries_series", "keys", "series", "statistic", "level", "d",
-                    "d_std_error", "d_exact", "status"]
-CONTRAST_COLUMNS = ["experiment", "entries_series", "d", "keys", "metric", "series", "baseline",
-                    "estimate", "std_error", "ci_low", "ci_high"]
-BASELINE_COLUMNS = ["experiment", "d", "keys", "series", "metric", "estimate", "baseline",
-                    "baseline_std_error", "ratio"]
+         "statistic", "run_label", "shared"}
+LINE_COLUMNS = ["run_label", "experiment", "entries_series", "d", "keys", "series", "metric",
+                "queries", "estimate", "std_error", "ci_low", "ci_high", "q05", "median", "q95",
+                "reference", "z", "scaling", "scaling_value", "entries_value", "status"]
+CROSSING_COLUMNS = ["run_label", "experiment", "entries_series", "keys", "series", "statistic",
+                    "level", "d", "d_std_error", "d_exact", "status"]
+CONTRAST_COLUMNS = ["run_label", "experiment", "entries_series", "d", "keys", "metric", "series",
+                    "baseline", "estimate", "std_error", "ci_low", "ci_high"]
+BASELINE_COLUMNS = ["run_label", "experiment", "d", "keys", "series", "metric", "estimate",
+                    "baseline", "baseline_std_error", "ratio"]
+DIFFERENCE_COLUMNS = ["experiment", "entries_series", "d", "keys", "series", "metric", "estimate_a",
+                      "std_error_a", "run", "estimate_b", "std_error_b", "difference", "std_error",
+                      "z", "shared"]
 FAR = 3  # |z| from which a line is shaded
-MOST_LINES = 3000  # of a table; the files hold all
+MOST_BYTES = 150_000  # of the table of all lines; others have a quarter; the files hold all
+MOST_CONFIG = 20_000  # letters
+MOST_NAMED = 8  # numbers of a list, beyond which its ends stand for it
 
 
 def short(text):
@@ -28,33 +33,57 @@ def short(text):
         return text
 
 
-def cell(column, value):
-    text = "" if value is None else str(value)
-    shown = text if column in WORDS else short(text)
-    return f"<td{' class=word' if column in WORDS else ''}>{escape(shown)}</td>"
+def row_text(line, columns):
+    """The line as a row, of few bytes: HTML closes cells by itself."""
+    z = number_of(line.get("z") or "")
+    far = " class=far" if z is not None and abs(z) > FAR else ""
+    texts = [line.get(name) or "" for name in columns]
+    return f"<tr{far}>" + "".join(
+        f"<td>{escape(text if name in WORDS else short(text))}"
+        for name, text in zip(columns, texts)) + "</tr>"
 
 
-def table(identity, columns, lines, about, caption):
-    """A table of objects; `about` gives a column's words."""
-    used = [name for name in columns if any(line.get(name) not in ("", None) for line in lines)]
+def used_columns(columns, lines):
+    """Those that are not empty throughout; a scaling alone, without its value, is its series."""
+    used = [name for name in columns if any(line.get(name) for line in lines)]
+    return [name for name in used if name != "scaling" or "scaling_value" in used]
+
+
+def fitting(columns, lines, most=MOST_BYTES // 4):
+    """As many of the lines as the table of so many bytes takes."""
+    used = used_columns(columns, lines)
+    size = 0
+    for count, line in enumerate(lines):
+        size += len(row_text(line, used))
+        if size > most:
+            return lines[:count]
+    return lines
+
+
+def table(identity, columns, lines, about, caption, most=MOST_BYTES // 4):
+    """A table of objects of texts; `about` gives a column's words."""
+    used = used_columns(columns, lines)
     heads = []
     for name in used:
         tip = about(name).get("description", "")
         heads.append(f"<th scope=col{' class=word' if name in WORDS else ''}"
-                     f"{f' title={json.dumps(escape(tip, quote=True))}' if tip else ''}>"
-                     f"{escape(name)}</th>")
-    rows = []
-    for line in lines[:MOST_LINES]:
-        z = line.get("z")
-        z = number_of(z) if isinstance(z, str) else z
-        far = " class=far" if z is not None and abs(z) > FAR else ""
-        rows.append(f"<tr{far}>{''.join(cell(name, line.get(name)) for name in used)}</tr>")
-    rest = (f"<p class=faint>{len(lines) - MOST_LINES:,} more lines are in the files.</p>"
-            if len(lines) > MOST_LINES else "")
-    return (f"<div class=scroll tabindex=0><table class=sortable id={identity}>"
+                     f"{f' title={quoted(tip)}' if tip else ''}>{escape(name)}</th>")
+    shown = fitting(columns, lines, most)
+    rest = (f"<p class=faint>{len(lines) - len(shown):,} more lines are in the files.</p>"
+            if len(lines) > len(shown) else "")
+    words = ",".join(f"#{identity} td:nth-child({place})"
+                     for place, name in enumerate(used, 1) if name in WORDS)
+    style = f"<style>{words}{{text-align:left}}</style>" if words else ""
+    return (f"{style}<div class=scroll tabindex=0><table class=sortable id={identity}>"
             f"<caption class=faint>{escape(caption)}</caption>"
-            f"<thead><tr>{''.join(heads)}</tr></thead><tbody>\n" + "\n".join(rows)
+            f"<thead><tr>{''.join(heads)}</tr></thead><tbody>\n"
+            + "\n".join(row_text(line, used) for line in shown)
             + f"\n</tbody></table></div>{rest}")
+
+
+def quoted(text):
+    """The text as the value of an attribute."""
+    return f'"{escape(text, quote=True)}"'
 
 
 def section(identity, title, *parts):
@@ -66,13 +95,50 @@ def figure(inner, caption):
     return f"<figure>{inner}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def chart(spec, metric="", experiment=""):
-    """A place for a chart, with its specification as text that no script runs."""
+def chart(spec, **of):
+    """A place for a chart, with its specification as text that no script runs, and what the lines
+    are of that it draws."""
     text = json.dumps(spec, separators=(",", ":")).replace("<", "\\u003c")
-    named = (f' data-metric="{escape(metric, quote=True)}"'
-             f' data-experiment="{escape(experiment, quote=True)}"' if metric else "")
-    return (f'<div class=chart role=group aria-label="{escape(spec["description"], quote=True)}"'
+    named = "".join(f" data-{name}={quoted(value)}" for name, value in of.items())
+    return (f"<div class=chart role=group aria-label={quoted(spec['description'])}"
             f'{named}><script type="application/json">{text}</script></div>')
+
+
+def metric_heading(about):
+    """A metric by its words, what it is as a tooltip, and its name in the files."""
+    tip = quoted(about.get("description", ""))
+    return (f"<h3><abbr title={tip}>{escape(about['title'])}</abbr> "
+            f"<code>{escape(about['name'])}</code></h3>")
+
+
+def listed(values):
+    return ", ".join(values) if len(values) <= MOST_NAMED else f"{values[0]} to {values[-1]}"
+
+
+def questions(run):
+    """What was asked, a sentence for each experiment that was drawn or has lines."""
+    for experiment in distinct(run.lines, "experiment"):
+        lines = [line for line in run.lines if line["experiment"] == experiment]
+        titles = [run.about_metric(name)["title"] for name in distinct(lines, "metric")]
+        what = (", ".join(titles[:-1]) + " and " if titles[1:] else "") + titles[-1]
+        sizes = [f"{word} {listed(distinct(lines, name))}" for name, word in
+                 (("keys", "keys"), ("d", "d"), ("entries_series", "entries")) if
+                 distinct(lines, name)]
+        queries = listed([f"{int(number):,}" for number in distinct(lines, "queries")])
+        yield (f"{experiment}: what are {what} of {queries} queries "
+               f"({'; '.join(sizes)}) under {listed(distinct(lines, 'series'))}?")
+
+
+def glossary(run):
+    """Every column and metric of the page in words."""
+    metrics = {name: run.about_metric(name) for name in run.metrics()}
+    words = {name: run.about_column(name).get("description", "")
+             for name in used_columns(LINE_COLUMNS, run.lines)}
+    words.update({name: f"{about['title']}: {about.get('description', '')}"
+                  for name, about in metrics.items()})
+    items = "".join(f"<dt><code>{escape(name)}</code></dt><dd>{escape(text)}</dd>"
+                    for name, text in words.items() if text)
+    return f"<details><summary>Columns and metrics</summary><dl>{items}</dl></details>"
 
 
 def bullets(items):
@@ -95,6 +161,8 @@ def provenance(run):
     hashes = "\n".join(f"{each.get('sha256', '')}  {each.get('name', '')}" for each in files)
     logits = "\n".join(manifest.get("logits", []))
     config = json.dumps(run.config, indent=2)
+    if len(config) > MOST_CONFIG:
+        config = f"{config[:MOST_CONFIG]}\n... the rest is in the run's config.json"
     return "\n".join([
         f"<h3>{escape(run.label)}</h3>", f"<p class=faint>{escape(facts_of(run))}</p>",
         f"<h3>Logits</h3><pre>{escape(logits)}</pre>" if logits else "",
@@ -104,12 +172,6 @@ def provenance(run):
         if hashes else ""])
 
 
-def difference_table(found, about):
-    columns = [*FAMILY, "first", "run", "other", "difference", "std_error", "z"]
-    return table("differences", columns, found, about,
-                 "Each line of the first run beside that of another: the furthest first")
-
-
 def beyond_text(lines):
     """How many values of a histogram lie beyond its axis, series by series."""
     texts = []
@@ -117,6 +179,7 @@ def beyond_text(lines):
         if line["count"] == "0" or (line["bin_low"] and line["bin_high"]):
             continue
         side = "lower" if not line["bin_low"] else "higher"
-        texts.append(f"{line['series']}, d = {line['d']}, {line['keys']} keys: "
+        run = f"{line['run_label']}: " if "run_label" in line else ""
+        texts.append(f"{run}{line['series']}, d = {line['d']}, {line['keys']} keys: "
                      f"{int(line['count']):,} {side}")
     return "Beyond the axis: " + "; ".join(texts) if texts else ""

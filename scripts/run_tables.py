@@ -60,7 +60,7 @@ def find_run(folder):
 
 def read_summary(folder):
     """The lines of summary.csv."""
-    return read_csv(find_run(folder), KEY_TEXTS, KEY_NUMBERS + ESTIMATE_NUMBERS)
+    return read_csv(find_run(folder), [*KEY_TEXTS, "status"], KEY_NUMBERS + ESTIMATE_NUMBERS)
 
 
 def read_histogram(folder):

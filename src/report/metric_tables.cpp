@@ -249,8 +249,14 @@ void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
                                         MetricsShown shown) {
   std::vector<MetricTables> all;
+  std::string cut;  // the last experiment that has more metrics than are shown
   for (const ResultGrid& whole : grids_of(rows)) {
     const ScreenRows screen = shown == MetricsShown::kAsked ? ScreenRows{} : screen_rows(whole);
+    const std::string& experiment = whole.rows.front()->key.experiment;
+    if (!screen.left_out.empty() && std::exchange(cut, experiment) == experiment) {
+      all.back().tables.back().notes.push_back("likewise for " + caption_of(whole));
+      continue;  // one table of each experiment: all would be more than a screen
+    }
     const ResultGrid grid = screen.rows.empty() ? whole : grids_of(screen.rows).front();
     GridTables made = tables_of(grid, width);
     point_to_exact_values(grid, made);

@@ -38,6 +38,8 @@ async function readPage() {
   seen.wide = document.documentElement.scrollWidth > innerWidth;
   seen.asked = performance.getEntriesByType('resource').map((entry) => entry.name)
     .filter((name) => !/^(data|blob):/.test(name));
+  seen.paint = performance.getEntriesByName('first-contentful-paint').map(
+    (entry) => Math.round(entry.startTime));
   const chart = charts.find((each) => each.querySelector('input[type=checkbox]'));
   if (chart) {
     seen.before = marks(chart);

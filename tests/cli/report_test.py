@@ -28,6 +28,7 @@ class Page(HTMLParser):
                            if attributes.get(name)]
         self.far += tag == "tr" and attributes.get("class") == "far"
         self.charts += attributes.get("class") == "chart"
+        self.close_cell(tag in ("td", "th"))
         if tag == "table":
             self.table = self.tables.setdefault(attributes["id"], [])
         if tag == "tr" and self.table is not None:
@@ -35,10 +36,13 @@ class Page(HTMLParser):
         if tag in ("td", "th") and self.table is not None:
             self.cell = []
 
-    def handle_endtag(self, tag):
-        if tag in ("td", "th") and self.cell is not None:
+    def close_cell(self, ends):
+        if ends and self.cell is not None:
             self.table[-1].append("".join(self.cell))
             self.cell = None
+
+    def handle_endtag(self, tag):
+        self.close_cell(tag in ("td", "th", "tr"))
         if tag == "table":
             self.table = None
 
@@ -86,9 +90,11 @@ class ReportTest(CommandLineTest):
                 if wanted[name]:
                     self.assertAlmostEqual(float(cells[name]) / float(wanted[name]), 1, delta=1e-5)
         self.assertEqual(page.far, sum(abs(float(line["z"] or 0)) > 3 for line in summary))
+        # One for each metric of an experiment, the crossings, and each experiment's contrasts.
         self.assertEqual(page.charts, len({(line["experiment"], line["metric"])
-                                           for line in summary}))
-        for words in ("largest weight", "Look for", "1 raw spread", "Licence of vega-lite",
+                                           for line in summary}) + 1 + 2)
+        for words in ("largest weight", "Look for", "<noscript>", "<dt><code>top_weight</code>",
+                      "softmax: what are ", "of 300 queries (keys 8; d 4, 16, 64, 256, 1024; ", "1 raw spread", "Licence of vega-lite",
                       "attnscale run config.json", "prefers-color-scheme"):
             self.assertIn(words, text)
         self.assertLess(len(text) + VEGA, LIMIT)
@@ -109,13 +115,14 @@ class ReportTest(CommandLineTest):
             self.run_config({"name": "same", "seed": seed, "experiments": [
                 {"d": [4, 16], "queries": 100}]}, f"seed{seed}")
         _, page = self.page_of(self.folder / "report.html", "seed1", "seed2")
-        header, *lines = page.tables["differences"]
+        header, *lines = page.tables["differences_table"]
         self.assertEqual(len(lines), 2 * 3 * 3)
         distances = [abs(float(dict(zip(header, line))["z"])) for line in lines]
         self.assertEqual(distances, sorted(distances, reverse=True))
         first = dict(zip(header, lines[0]))
         self.assertAlmostEqual(float(first["difference"]),
-                               float(first["other"]) - float(first["first"]), delta=1e-5)
+                               float(first["estimate_b"]) - float(first["estimate_a"]),
+                               delta=1e-5)
         self.assertEqual({line[0] for line in page.tables["lines"][1:]}, {"seed1", "seed2"})
 
     def test_texts_of_a_config_are_texts_in_the_page(self):
