@@ -94,11 +94,7 @@ def curve_chart(lines, title, words, data, columns=None, ends=()):
 
     layers = [
         span(columns["low"], columns["high"], ""),
-        {"params": [{"name": "shown", "select": {"type": "point", "fields": [colour]},
-                     "bind": "legend"},
-                    *([] if x == "series" else [{"name": "zoom", "select": "interval",
-                                                 "bind": "scales"}])],
-         "mark": ({"type": "point", "filled": True, "size": 60} if x == "series"
+        {"mark": ({"type": "point", "filled": True, "size": 60} if x == "series"
                   else {"type": "line", "point": {"size": 50}, "strokeWidth": 1}),
          "encoding": {"y": y, "color": series, "opacity": shade, "tooltip": tooltip}},
     ]
@@ -114,6 +110,11 @@ def curve_chart(lines, title, words, data, columns=None, ends=()):
              "mark": {"type": "line" if x != "series" else "tick", "strokeDash": [4, 3]},
              "encoding": {"y": {**y, "field": "median"}, "color": series, "opacity": shade}},
             span("q05", "q95", "medians && ", strokeDash=[1, 3])]
+    # The legend is the first layer's: it answers clicks only where that has the parameter.
+    layers[0]["params"] = [{"name": "shown", "select": {"type": "point", "fields": [colour]},
+                            "bind": "legend"},
+                           *([] if x == "series" else [{"name": "zoom", "select": "interval",
+                                                        "bind": "scales"}])]
     return {"$schema": SCHEMA, "description": f"{title} against {place['title']}: "
             "points are estimates with 95 % intervals, bars across them exact values",
             "data": data, "params": params, "transform": transform, "width": "container",

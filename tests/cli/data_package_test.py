@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 import jsonschema
 import pandas as pd
@@ -129,6 +130,24 @@ const {DuckDBInstance} = require('@duckdb/node-api');
 """
 
 
+# Draws a specification that attnscale report wrote, from the run's own file, without a browser.
+VEGA = """
+const fs = require('fs'), vm = require('vm');
+Object.assign(globalThis, {self: globalThis, exports: undefined, module: undefined});
+for (const name of ['vega', 'vega-lite']) {
+  vm.runInThisContext(fs.readFileSync(`${process.env.VEGA}/${name}.min.js`, 'utf-8'));
+}
+const spec = JSON.parse(fs.readFileSync('run/figures/top_weight.vl.json', 'utf-8'));
+spec.width = 400;
+const loader = {load: async (uri) => fs.readFileSync(`run/figures/${uri}`, 'utf-8')};
+(async () => {
+  const view = await new vega.View(vega.parse(vegaLite.compile(spec).spec),
+                                   {loader, renderer: 'none'}).runAsync();
+  console.log(JSON.stringify([view.data('source_0'), await view.toSVG()]));
+})();
+"""
+
+
 class ReadersTest(CommandLineTest):
     """Programs that read the files, each where it is installed."""
 
@@ -185,6 +204,23 @@ class ReadersTest(CommandLineTest):
         self.assertEqual((largest, known), (16, self.summary["reference"].notna().sum()))
         self.assertAlmostEqual(mean, self.summary["reference"].mean())
         self.assertEqual(found[1], 3 * 2 * 2)
+
+    def test_vega_lite(self):
+        libraries = Path(os.environ.get("ATTNSCALE_VEGA") or
+                         Path.home() / ".cache" / "attnscale" / "vega")
+        if not (shutil.which("node") and (libraries / "vega-lite.min.js").exists()):
+            self.skipTest("scripts/get_vega.sh")
+        self.succeed("report", "run")
+        lines, picture = json.loads(self.answer_of(
+            "node", "-e", VEGA, env={**os.environ, "VEGA": str(libraries)}))
+        # What the selectors stand on first.
+        wanted = self.summary.query("metric == 'top_weight' and experiment == 'drawn' and "
+                                    "entries_series == 'normal' and keys == 2")
+        self.assertEqual(sorted((line["series"], line["d"], line["keys"], line["estimate"])
+                                for line in lines),
+                         sorted(zip(wanted["series"], wanted["d"], wanted["keys"],
+                                    wanted["estimate"])))
+        self.assertEqual(picture.count('aria-roledescription="line mark"'), 3)  # of each series
 
 
 if __name__ == "__main__":

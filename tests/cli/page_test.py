@@ -15,6 +15,7 @@ from attnscale_cli import ROOT, CommandLineTest
 
 BROWSER = shutil.which("chromium")
 LIMIT = 1_200_000  # bytes of a page with the libraries
+SOON = 5_000  # ms to the first contentful paint; 600 to 1,000 on two busy cores
 LIBRARIES = Path(os.environ.get("ATTNSCALE_VEGA") or Path.home() / ".cache" / "attnscale" / "vega")
 
 # Stands before everything else in the page.
@@ -47,6 +48,29 @@ async function readPage() {
     await pause();
     seen.after = marks(chart);
   }
+  const selects = [...document.querySelectorAll('.chart select')];
+  seen.selectors = [...new Set(selects.map((each) => each.closest('label').textContent.split(' ')[0]
+    ))];
+  if (selects.length) {
+    const told = () => [...selects[0].closest('.chart').querySelectorAll('[aria-label]')]
+      .map((mark) => mark.getAttribute('aria-label')).join();
+    const was = told();
+    selects[0].selectedIndex = 1;
+    for (const name of ['input', 'change']) selects[0].dispatchEvent(new Event(name));
+    await pause();
+    seen.switched = told() !== was;
+  }
+  const symbol = document.querySelector('.chart .role-legend-symbol path');
+  if (symbol) {
+    for (const name of ['pointerdown', 'pointerup', 'click']) {
+      symbol.dispatchEvent(new MouseEvent(name, {bubbles: true, view: window}));
+    }
+    await pause();
+    seen.faded = symbol.closest('.chart').querySelectorAll('[opacity="0.12"]').length;
+  }
+  seen.tips = document.querySelectorAll('th[title], abbr[title]').length;
+  seen.labelled = [...document.querySelectorAll('#all input, #all button')].every(
+    (each) => each.closest('label') || each.textContent);
   const table = document.getElementById('lines');
   if (!table.tBodies[0].rows.length) return;  // nothing was drawn
   const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
@@ -103,6 +127,10 @@ class PageTest(CommandLineTest):
         self.assertEqual((seen["charts"], seen["empty"], seen["named"]), (charts, 0, charts))
         if "before" in seen:
             self.assertGreater(seen["after"], seen["before"])
+        self.assertLess(seen["paint"][0], SOON)
+        self.assertGreater(seen["faded"], 0, "a click on a legend lets the other curves fade")
+        self.assertGreater(seen["tips"], 10)
+        self.assertTrue(seen["labelled"])
         for order, sign in (("up", 1), ("down", -1)):
             numbers = [sign * float(z) for z in seen[order] if z]
             self.assertEqual(numbers, sorted(numbers))
@@ -116,8 +144,9 @@ class PageTest(CommandLineTest):
                 for line in (self.folder / run / "summary.csv").read_text().splitlines()[1:]]
 
     def test_the_pages_of_ready_configs(self):
-        # As many charts as metrics and experiments that have them, histograms, and maps of weights.
-        for name, charts in (("try_this", 4), ("exponents", 4), ("real_matrices", 8)):
+        # As many charts as metrics and experiments that have them, histograms, maps of weights, one
+        # of crossings, and one of contrasts for each experiment.
+        for name, charts in (("try_this", 7), ("exponents", 6), ("real_matrices", 8)):
             with self.subTest(config=name):
                 run = self.run_config(ROOT / "configs" / f"{name}.json", name)
                 self.succeed("report", name)
@@ -129,11 +158,35 @@ class PageTest(CommandLineTest):
         seen = self.see(run / "report.html")
         self.assertEqual((seen["charts"], seen["empty"], seen["said"]), (6, 0, []))
 
+    def test_selectors_of_all_that_varies(self):
+        run = self.run_config({"name": "many", "experiments": [
+            {"d": [4, 16], "keys": [2, 8], "entries": ["normal", "laplace"], "queries": 200,
+             "metrics": ["top_weight", "entropy"], "histogram": "top_weight"}]}, "many")
+        self.succeed("report", "many")
+        seen = self.see(run / "report.html")
+        self.assertEqual(set(seen["selectors"]), {"keys", "entries_series", "d", "metric", "level",
+                                                  "statistic"})
+        self.assertTrue(seen["switched"])
+        self.check(seen, 5, self.lines("many"))
+
+    def test_a_run_of_all_metrics_has_a_page_of_the_same_size(self):
+        run = self.run_config({"name": "large", "experiments": [
+            {"d": {"from": 4, "to": 512, "times": 2}, "keys": [2, 8, 32], "metrics": "all",
+             "queries": 100, "histogram": ["logit", "slope", "top_weight"],
+             "scalings": ["none", "div_sqrt_d", "div_d",
+                          {"name": "p", "logit": "q.k d^p", "p": [-0.75, -0.25]}]}]}, "large")
+        self.succeed("report", "large")
+        seen = self.see(run / "report.html")
+        self.assertEqual((seen["said"], seen["empty"]), ([], 0))
+        page = (run / "report.html").read_text("utf-8")
+        self.assertIn("more lines are in the files", page)
+        self.assertIn("Too many lines for one page: figures/output_sd.vl.json draws them", page)
+
     def test_the_page_of_two_runs(self):
         for seed in ("1", "2"):
             self.run_config(ROOT / "configs" / "try_this.json", f"seed{seed}", "--seed", seed)
         self.succeed("report", "seed1", "seed2", "--out", "both.html")
-        self.check(self.see(self.folder / "both.html"), 4, self.lines("seed1", "seed2"))
+        self.check(self.see(self.folder / "both.html"), 7, self.lines("seed1", "seed2"))
 
 
 if __name__ == "__main__":

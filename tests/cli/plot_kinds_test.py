@@ -62,6 +62,20 @@ class KindsTest(PlotCase):
         self.write(*[summary_line(d) for d in (4, 64, 256)])
         self.assertNotEqual(self.draw()["entropy"], first)
 
+    def test_a_law_without_an_estimate_says_why(self):
+        self.write(summary_line(), summary_line(law="student_t", estimate="").replace(
+            ",ok\n", ",no_moment\n"))
+        self.assertIn("no estimate: no_moment", texts(self.draw()["entropy"]))
+
+    def test_a_median_far_below_all_means_leaves_the_log_axis(self):
+        self.write(*[summary_line(d, metric="slope", estimate=0.1, half=0.01,
+                                  quantiles=(0, median, 0.2))
+                     for d, median in ((4, 0.1), (16, 0.01), (64, 1e-28))])
+        exponents = [int(found) for found in re.findall(r"10\s*\u2212(\d+)", " ".join(
+            texts(self.draw()["slope"])))]
+        self.assertTrue(exponents)
+        self.assertLess(max(exponents), 12)
+
     def test_exact_values_are_marks_and_no_line(self):
         self.write(*[summary_line(d, estimate=1.0, reference=3.0 if d in (4, 256) else 2.0,
                                   quantiles=("", "", "")) for d in (4, 16, 64, 256)])
