@@ -7,8 +7,9 @@ usage() {
 usage: scripts/package.sh [OUT_DIR]
 
 Builds attnscale (Release; scripts/setup.sh installs what that needs) and
-writes attnscale_VERSION_ARCHITECTURE.deb and attnscale-VERSION-Linux.tar.gz to OUT_DIR (default build-package/). Two calls on
-one commit give the same bytes. Install the first with
+writes attnscale_VERSION_ARCHITECTURE.deb and attnscale-VERSION-Linux.tar.gz
+to OUT_DIR (default build-package/). Two calls on one commit give the same
+bytes. Install the first with
 
   sudo apt install ./build-package/attnscale_*.deb
 END

@@ -120,12 +120,13 @@ def questions(run):
     for experiment in distinct(run.lines, "experiment"):
         lines = [line for line in run.lines if line["experiment"] == experiment]
         titles = [run.about_metric(name)["title"] for name in distinct(lines, "metric")]
-        what = (", ".join(titles[:-1]) + " and " if titles[1:] else "") + titles[-1]
+        what = " and the ".join(filter(None, [", the ".join(titles[:-1]), titles[-1]]))
         sizes = [f"{word} {listed(distinct(lines, name))}" for name, word in
                  (("keys", "keys"), ("d", "d"), ("entries_series", "entries")) if
                  distinct(lines, name)]
         queries = listed([f"{int(number):,}" for number in distinct(lines, "queries")])
-        yield (f"{experiment}: what are {what} of {queries} queries "
+        verb = "are" if titles[1:] else "is"
+        yield (f"{experiment}: how large {verb} the {what} of {queries} queries "
                f"({'; '.join(sizes)}) under {listed(distinct(lines, 'series'))}?")
 
 

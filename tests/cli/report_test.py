@@ -94,7 +94,8 @@ class ReportTest(CommandLineTest):
         self.assertEqual(page.charts, len({(line["experiment"], line["metric"])
                                            for line in summary}) + 1 + 2)
         for words in ("largest weight", "Look for", "<noscript>", "<dt><code>top_weight</code>",
-                      "softmax: what are ", "of 300 queries (keys 8; d 4, 16, 64, 256, 1024; ",
+                      "softmax: how large are the largest weight, the ",
+                      "of 300 queries (keys 8; d 4, 16, 64, 256, 1024; ",
                       "1 raw spread", "Licence of vega-lite", "attnscale run config.json",
                       "prefers-color-scheme"):
             self.assertIn(words, text)
