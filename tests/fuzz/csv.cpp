@@ -1,0 +1,10 @@
+#include "fuzz/targets.h"
+#include "io/csv_matrix.h"
+
+namespace attnscale {
+
+void fuzz_csv(std::string_view bytes) {
+  may_refuse([&] { read_numbers(read_csv_matrix(bytes, "file")); });
+}
+
+}  // namespace attnscale
