@@ -98,6 +98,17 @@ class Verify(CommandLineTest):
         self.mismatch("logit_sd of spread at d=4 keys=8 (normal) under none has the exact value 1; "
                       "it is 2")
 
+    def test_an_exact_value_must_be_right_to_nine_digits(self):
+        def off_by(share):
+            def edit(lines):
+                lines[0]["reference"] = repr(2 * (1 + share))
+                return lines
+            return edit
+        self.edit_summary(off_by(3e-10))
+        self.succeed("verify", self.out)
+        self.edit_summary(off_by(3e-9))
+        self.mismatch("has the exact value 2.000000006; it is 2")
+
     def test_a_block_too_few(self):
         def shorten(lines):
             lines[0]["queries"] = str(20_000 - 1024)

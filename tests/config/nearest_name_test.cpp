@@ -44,6 +44,7 @@ TEST(NearestName, DoesNotGuessWildly) {
   EXPECT_EQ(nearest_name("x", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("temperature", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("kezz", kNames), std::nullopt) << "half of the letters are wrong";
   EXPECT_EQ(nearest_name("keys", {}), std::nullopt);
 }
 

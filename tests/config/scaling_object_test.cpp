@@ -291,6 +291,13 @@ TEST(ScalingObject, SayHowManyKeysCanBeHeld) {
                                   "scalings": [{"preset": "sigmoid", "bias": 0}]})"),
                    "/experiments/0/keys",
                    {"top_weight", "sigmoid", "131072", "found 200000"}}});
+  const auto config_of_keys = [](int keys) {
+    return R"({"name": "a", "experiments": [{"d": 64, "sampler": "direct", "scalings":
+               [{"preset": "sigmoid", "bias": 0}], "keys": )" +
+           std::to_string(keys) + "}]}";
+  };
+  EXPECT_NO_THROW(parse_config(config_of_keys(131072), "test"));
+  EXPECT_THROW(parse_config(config_of_keys(131073), "test"), UserError);
 }
 
 }  // namespace

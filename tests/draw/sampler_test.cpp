@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "draw/draw_block.h"
 #include "numerics/normal_kernel.h"
@@ -210,6 +211,19 @@ TEST(DirectSampler, SquaredNormsOnRequestAreThoseBehindTheScores) {
       EXPECT_DOUBLE_EQ(scores[query * 5 + key],
                        std::sqrt(squared_norms[query]) * 0.25 * normals[key * 16 + query]);
     }
+  }
+}
+
+// Chi-squared numbers of d degrees have the mean d and the variance 2 d: 5 standard errors each,
+// false alarm 4 * 6e-7.
+TEST(DirectSampler, SquaredNormsHaveTheMeanOfTheirSize) {
+  constexpr std::size_t kNorms = 1 << 18;
+  std::vector<double> squared_norms(kNorms);
+  for (const std::int64_t d : {64, 65, 256, 1024}) {
+    draw_squared_query_norms({normal_entries(), d, 5}, kAddress, 0, squared_norms);
+    const double mean = std::accumulate(squared_norms.begin(), squared_norms.end(), 0.0) / kNorms;
+    const auto size = static_cast<double>(d);
+    EXPECT_NEAR(mean, size, 5 * std::sqrt(2 * size / kNorms)) << d;
   }
 }
 

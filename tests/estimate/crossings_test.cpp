@@ -93,6 +93,13 @@ TEST(Crossings, AreExactAtAMeasuredSize) {
   EXPECT_NEAR(*crossings[0].d, 16, 1e-12);
 }
 
+TEST(Crossings, AreReachedByAWeightThatIsTheLevel) {
+  const auto crossings = find_crossings({top_weight_row(4, 0.25, {}), top_weight_row(16, 0.5, {})});
+  EXPECT_EQ(crossings[0].status, "ok");
+  EXPECT_NEAR(*crossings[0].d, 16, 1e-12);
+  EXPECT_EQ(crossings[1].status, "not_reached");
+}
+
 TEST(Crossings, SayWhereALevelIsNotReached) {
   const auto crossings = find_crossings(straight_line({16, 64}));  // means 0.75, 0.875
   EXPECT_EQ(crossings[0].status, CrossingStatus::kBelow);

@@ -260,12 +260,18 @@ TEST(EstimateCell, DescribesAMetricOverItsQueries) {
 
 // The bin of 0.5 reaches above it, those of complements around 0.497 below what they stand for.
 TEST(EstimateCell, QuantilesAreInOrderAroundOneHalf) {
-  const ResultRow row =
-      row_of_values("top_weight", {0.5, 0.5, 0.5, 0.503, 0.503}, {0.5, 0.5, 0.5, 0.497, 0.497});
-  EXPECT_LE(*row.min, *row.q05);
-  EXPECT_LE(*row.q05, *row.median);
-  EXPECT_LE(*row.median, *row.q95);
-  EXPECT_LE(*row.q95, *row.max);
+  // The median is in the bin of 0.5, then in that of a complement, whose middle is lower.
+  for (const std::size_t halves : {12, 1}) {
+    std::vector<double> values(20, 0.503);
+    std::vector<double> complements(20, 0.497);
+    std::fill_n(values.begin(), halves, 0.5);
+    std::fill_n(complements.begin(), halves, 0.5);
+    const ResultRow row = row_of_values("top_weight", values, complements);
+    EXPECT_LE(*row.min, *row.q05);
+    EXPECT_LE(*row.q05, *row.median);
+    EXPECT_LE(*row.median, *row.q95);
+    EXPECT_LE(*row.q95, *row.max);
+  }
 }
 
 TEST(EstimateCell, SaysWhereNothingVaried) {
@@ -345,6 +351,23 @@ TEST(EstimateCell, HasNoErrorBarWhereTheLawHasTooFewMoments) {
     EXPECT_EQ(row.std_error.has_value(), known);
     EXPECT_EQ(row.ci_low.has_value(), known && !is_rare);
     EXPECT_EQ(row.ci_high.has_value(), known && !is_rare);
+  }
+}
+
+// An error bar of a spread rests on four moments, that of a kurtosis on eight; Student's t has
+// those below nu.
+TEST(EstimateCell, HasErrorBarsFromJustAboveTheMomentsThatTheyRestOn) {
+  Experiment experiment = drawn_experiment("direct", 16, 8, 100);
+  experiment.metrics = metric_rows({"logit_sd", "logit_kurtosis"});
+  const Plan plan = plan_of(experiment);
+  Cell cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
+  for (const double nu : {4.0, 4.01, 8.0, 8.01}) {
+    cell.draw.entries.keys = {find_law("student_t"), {nu}};
+    ExactValues exact(plan.config.reference);
+    const std::vector<ResultRow> rows = estimate_cell(plan, cell, tally, exact);
+    EXPECT_EQ(rows[0].std_error.has_value(), nu > 4) << nu;
+    EXPECT_EQ(rows[1].std_error.has_value(), nu > 8) << nu;
   }
 }
 

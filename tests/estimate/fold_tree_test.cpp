@@ -43,9 +43,13 @@ TEST(FoldTree, AnyOrderOfBlocksGivesTheSameBits) {
 }
 
 TEST(FoldTree, FoldsThreeBlocksAsThePairAndThenTheLast) {
+  // Of numbers whose merge tells the order.
+  const CellMoments pair = merge(block_moments(4), block_moments(5));
+  const CellMoments whole = merge(pair, block_moments(6));
+  ASSERT_NE(whole, merge(block_moments(6), pair));
   FoldTree tree;
-  for (const std::int64_t block : {2, 1, 0}) tree.add({0, block}, block_moments(block));
-  EXPECT_EQ(tree.fold(), merge(merge(block_moments(0), block_moments(1)), block_moments(2)));
+  for (const std::int64_t block : {2, 1, 0}) tree.add({0, block}, block_moments(4 + block));
+  EXPECT_EQ(tree.fold(), whole);
 }
 
 TEST(FoldTree, KeepsOneNodeForEachBinaryDigitOfAFullPrefix) {

@@ -47,6 +47,8 @@ TEST(StopRule, NeverLooksBeforeTheLeastQueries) {
   PrecisionTarget target = relative_target(0.1);
   target.min_queries = 25;  // in the fourth block of 8
   EXPECT_EQ(look_from(cell_of(800, 8), target, 0), 4);
+  target.min_queries = 32;  // all of four blocks
+  EXPECT_EQ(look_from(cell_of(800, 8), target, 0), 4);
   target.min_queries = 33;
   EXPECT_EQ(look_from(cell_of(800, 8), target, 0), 8);
   EXPECT_EQ(look_from(cell_of(48, 8), target, 0), 6);

@@ -145,6 +145,9 @@ TEST(ExpectedSeconds, GrowWithTheWork) {
   EXPECT_GT(seconds(drawn_experiment("boost", 32, 8, 1000)), small);
   EXPECT_DOUBLE_EQ(seconds(drawn_experiment("direct", 32, 8, 1000)),
                    seconds(drawn_experiment("direct", 16, 8, 1000)));
+  // Sixteen entries more of each of 1,000 queries and their 8 keys.
+  EXPECT_NEAR(seconds(drawn_experiment("boost", 32, 8, 1000)) - small,
+              16 * 9 * 1000 * find_sampler("boost")->nanoseconds * 1e-9, 1e-9 * small);
 }
 
 TEST(KeyOf, NamesTheCellAndTheScaling) {

@@ -39,6 +39,7 @@ TEST(EstimateAndError, GivesTheErrorTwoDigitsAndTheEstimateTheSamePlace) {
   EXPECT_EQ(estimate_and_error(-0.002, 0.0142), "-0.002 +- 0.014");
   EXPECT_EQ(estimate_and_error(512.4, 23.4), "512 +- 23");
   EXPECT_EQ(estimate_and_error(1, 0.0996), "1.00 +- 0.10");
+  EXPECT_EQ(estimate_and_error(1, 0.0960), "1.000 +- 0.096");
 }
 
 TEST(EstimateAndError, SharesOnePowerOfTenWhereBothAreTiny) {
