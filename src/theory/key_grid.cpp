@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <utility>
 
 #include "numerics/portable_math.h"
@@ -55,12 +54,13 @@ std::vector<Share> shares_of(const LogitLaw& law, const PanelRule& rule,
     shares.push_back(std::move(share));
   }
   double above = 0;
-  for (auto& share : std::views::reverse(shares)) {
-    for (double& mass : share.mass) mass /= all;
-    share.total /= all;
-    share.below /= all;
-    share.above = above;
-    above += share.total;
+  // Clang before 16 cannot read libstdc++'s views.
+  for (auto share = shares.rbegin(); share != shares.rend(); ++share) {
+    for (double& mass : share->mass) mass /= all;
+    share->total /= all;
+    share->below /= all;
+    share->above = above;
+    above += share->total;
   }
   return shares;
 }
