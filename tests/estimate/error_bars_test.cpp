@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
+#include "estimate/estimate.h"
 #include "support/drawn_cell.h"
 #include "support/scalings.h"
 
@@ -89,6 +91,46 @@ TEST(ErrorBars, AreThereWhateverOverflowsBesideThem) {
   }
   for (std::size_t i = 0; i < alone.size(); ++i) {
     EXPECT_EQ(beside[i + 4], alone[i]) << alone[i].key.scaling << " " << alone[i].metric;
+  }
+}
+
+TEST(ErrorBars, AreAbsentWhereTheLawHasTooFewMoments) {
+  LawRow heavy = *find_law("normal");
+  heavy.moments_below = [](std::span<const double>) { return 5.0; };
+  Experiment experiment = drawn_experiment("direct", 16, 8, 100);
+  experiment.metrics = metric_rows({"logit_mean", "logit_sd", "logit_kurtosis", "top_weight"});
+  const Plan plan = plan_of(experiment);
+  Cell cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
+  cell.draw.entries.keys.row = &heavy;
+  ExactValues exact(plan.config.reference);
+  for (const ResultRow& row : estimate_cell(plan, cell, tally, exact)) {
+    SCOPED_TRACE(row.metric);
+    EXPECT_TRUE(row.estimate);
+    // How far the spread's error is from normal rests on six.
+    const bool is_rare = row.metric == "logit_sd";
+    EXPECT_EQ(row.status, is_rare ? LineStatus::kRare : LineStatus::kOk);
+    const bool known = row.metric != "logit_kurtosis";
+    EXPECT_EQ(row.std_error.has_value(), known);
+    EXPECT_EQ(row.ci_low.has_value(), known && !is_rare);
+    EXPECT_EQ(row.ci_high.has_value(), known && !is_rare);
+  }
+}
+
+// An error bar of a spread rests on four moments, that of a kurtosis on eight; Student's t has
+// those below nu.
+TEST(ErrorBars, AreThereFromJustAboveTheMomentsThatTheyRestOn) {
+  Experiment experiment = drawn_experiment("direct", 16, 8, 100);
+  experiment.metrics = metric_rows({"logit_sd", "logit_kurtosis"});
+  const Plan plan = plan_of(experiment);
+  Cell cell = plan.cells.front();
+  const CellTally tally = measure_cell(plan, cell);
+  for (const double nu : {4.0, 4.01, 8.0, 8.01}) {
+    cell.draw.entries.keys = {find_law("student_t"), {nu}};
+    ExactValues exact(plan.config.reference);
+    const std::vector<ResultRow> rows = estimate_cell(plan, cell, tally, exact);
+    EXPECT_EQ(rows[0].std_error.has_value(), nu > 4) << nu;
+    EXPECT_EQ(rows[1].std_error.has_value(), nu > 8) << nu;
   }
 }
 
