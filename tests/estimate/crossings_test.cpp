@@ -95,9 +95,9 @@ TEST(Crossings, AreExactAtAMeasuredSize) {
 
 TEST(Crossings, AreReachedByAWeightThatIsTheLevel) {
   const auto crossings = find_crossings({top_weight_row(4, 0.25, {}), top_weight_row(16, 0.5, {})});
-  EXPECT_EQ(crossings[0].status, "ok");
+  EXPECT_EQ(crossings[0].status, CrossingStatus::kOk);
   EXPECT_NEAR(*crossings[0].d, 16, 1e-12);
-  EXPECT_EQ(crossings[1].status, "not_reached");
+  EXPECT_EQ(crossings[1].status, CrossingStatus::kNotReached);
 }
 
 TEST(Crossings, SayWhereALevelIsNotReached) {
