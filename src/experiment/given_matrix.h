@@ -47,6 +47,17 @@ struct GivenMatrix {
   /// Reads one row into `out`, which is resized to its length.
   void read_row(std::int64_t head, std::int64_t row, std::vector<double>& out) const;
 
+  /// Calls `look(number)` for every number.
+  void for_each_number(const auto& look) const {
+    std::vector<double> numbers;
+    for (std::int64_t head = 0; head < heads(); ++head) {
+      for (std::int64_t row = 0; row < row_count(); ++row) {
+        read_row(head, row, numbers);
+        for (const double number : numbers) look(number);
+      }
+    }
+  }
+
   friend bool operator==(const GivenMatrix&, const GivenMatrix&) = default;
 };
 
