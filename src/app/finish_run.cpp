@@ -133,6 +133,8 @@ bool measure_given_into(Results& results, const Config& config, const Experiment
   append(results.rows, std::move(given->rows));
   append(results.weights, std::move(given->weights));
   append(results.outputs, std::move(given->outputs));
+  append(results.heads, std::move(given->heads));
+  append(results.queries, std::move(given->queries));
   return true;
 }
 

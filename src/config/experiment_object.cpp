@@ -140,7 +140,7 @@ std::vector<std::string_view> histogram_names() {
   return names;
 }
 
-std::string histogram_shape(const Field& field) {
+std::string one_or_listed_shape(const Field& field) {
   return one_or_names_shape(names_shape(field.choices.names()));
 }
 
@@ -163,6 +163,17 @@ std::string histogram_text(const Field&, const Experiment& experiment) {
   if (experiment.histogram.empty()) return "";
   return list_text(experiment.histogram,
                    [](const HistogramQuantity& quantity) { return quote(quantity.name()); });
+}
+
+void read_parts(const JsonValue& value, const Field& field, Experiment& experiment) {
+  expect_list(value, "\"head\" or \"query\"");
+  for (const JsonValue& item : value.items) {
+    const auto part = static_cast<GivenPart>(read_choice_place(item, field));
+    if (is_split_by(experiment, part)) {
+      refuse(item, fmt::format("found {} a second time; each may appear once", describe(item)));
+    }
+    experiment.by.push_back(part);
+  }
 }
 
 const std::vector<ExperimentRow>& rows() {
@@ -200,9 +211,13 @@ const std::vector<ExperimentRow>& rows() {
         {read_all_or_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
       {{"saturated_above", kNumber, kOptional, "0.99", "Threshold of the metric saturated.",
         {0, 1, Ends::kBothExcluded}}, kBothWays<&Experiment::saturated_above>},
+      {{"by", kChoiceList, kIfGiven, "",
+        "Parts of given numbers that have lines of their own: heads in heads.csv, queries in queries.csv.", {},
+        {"part", listed_names<kGivenPartNames>}}, {read_one_or_list<read_parts>,
+          write_member<&Experiment::by, const Experiment>, one_or_listed_shape}},
       {{"histogram", kChoiceList, kIfDrawn, "",
         "What goes to histogram.csv: score, logit, or metrics of this experiment.", {},
-        {"histogram", histogram_names}}, {read_one_or_list<read_histogram>, histogram_text, histogram_shape}},
+        {"histogram", histogram_names}}, {read_one_or_list<read_histogram>, histogram_text, one_or_listed_shape}},
       {{"samples", kInteger, kIfDrawn, "0", "How many of the first queries go to samples.csv.",
         {0, kMostQueries}}, kBothWays<&Experiment::samples>},
       // After queries, scalings, metrics and samples, which it is checked against.
@@ -246,19 +261,24 @@ std::string experiment_text(const Experiment& experiment, const std::string& ind
   return object_in_lines(members, indent);
 }
 
-// Beside `given` nothing is drawn; without it, `d` must be given.
+// Beside `given` nothing is drawn; without it, `d` must be given, and nothing has parts.
 std::string experiment_schema() {
   std::vector<std::string> drawn_keys;
+  std::vector<std::string> given_keys;
   std::vector<std::string_view> required;
   for (const auto& [field, access] : rows()) {
     if (is_refused_beside_given(field)) {
       drawn_keys.push_back(schema_of(required_shape({field.name})));
     }
+    if (field.use == FieldUse::kIfGiven) {
+      given_keys.push_back(schema_of(required_shape({field.name})));
+    }
     if (field.use == FieldUse::kRequiredIfDrawn) required.push_back(field.name);
   }
-  return fmt::format(R"({}, "if": {{"required": ["given"]}}, "then": {{"not": {}}}, "else": {})",
-                     object_shape(rows()), schema_of(any_of(drawn_keys)),
-                     schema_of(required_shape(required)));
+  return fmt::format(
+      R"({}, "if": {{"required": ["given"]}}, "then": {{"not": {}}}, "else": {{{}, "not": {}}})",
+      object_shape(rows()), schema_of(any_of(drawn_keys)), required_shape(required),
+      schema_of(any_of(given_keys)));
 }
 
 }  // namespace attnscale

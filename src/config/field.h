@@ -32,6 +32,7 @@ enum class FieldUse {
   kRequired,
   kIfDrawn,          ///< optional; refused beside `given`
   kRequiredIfDrawn,  ///< required, or refused beside `given`
+  kIfGiven,          ///< optional; refused without `given`
   kDefaultIfDrawn    ///< the default is for drawn experiments only
 };
 

@@ -88,11 +88,22 @@ void check_size_of_weights(const JsonValue& given_value, const Experiment& exper
   check_file_size(said, "outputs.csv", lines, 1);
 }
 
+void check_size_of_parts(const JsonValue& value, const Experiment& experiment) {
+  double lines = static_cast<double>(experiment.scalings.size());
+  for (const GivenPart part : {GivenPart::kHead, GivenPart::kQuery}) {
+    const bool of_heads = part == GivenPart::kHead;
+    lines *= static_cast<double>(of_heads ? head_count(*experiment.given)
+                                          : query_count(*experiment.given));
+    if (!is_split_by(experiment, part)) continue;
+    check_file_size(*value.find("by"), of_heads ? "heads.csv" : "queries.csv", lines, 6);
+  }
+}
+
 void warn_of_idle_numbers(const JsonValue& given_value, const Experiment& experiment,
                           std::vector<std::string>& warnings) {
   const Given& given = *experiment.given;
   if (given.weights) return;
-  if (experiment.metrics.empty()) {
+  if (experiment.metrics.empty() && experiment.by.empty()) {
     warnings.push_back(
         warning_at(given_value,
                    "nothing is written about these numbers; write \"metrics\" beside "
@@ -196,6 +207,7 @@ void check_given(const JsonValue& value, const Experiment& experiment,
   check_norms(value, experiment);
   check_baseline(given_value, experiment);
   check_size_of_weights(given_value, experiment);
+  check_size_of_parts(value, experiment);
   warn_of_idle_numbers(given_value, experiment, warnings);
   warn_of_padding(given_value, *experiment.given, warnings);
   warn_of_low_numbers(given_value, *experiment.given, warnings);

@@ -29,6 +29,11 @@ const JsonValue* find_value(const JsonValue& object, const Field& field, JsonVal
                        "one of them",
                        quote(field.name)));
   }
+  if (!is_given && value != nullptr && field.use == FieldUse::kIfGiven) {
+    refuse(*value,
+           fmt::format("{} is for numbers that are \"given\", and these are drawn; remove it",
+                       quote(field.name)));
+  }
   if (value != nullptr) return value;
   if (field.use == FieldUse::kRequired || field.use == FieldUse::kRequiredIfDrawn) {
     refuse(object, fmt::format("the key {} is missing: {}", quote(field.name), field.help));

@@ -67,6 +67,10 @@ bool asks_for_exact_weights(const Experiment& experiment) {
   return std::ranges::any_of(experiment.metrics, &MetricRow::against_exact);
 }
 
+bool is_split_by(const Experiment& experiment, GivenPart part) {
+  return std::ranges::find(experiment.by, part) != experiment.by.end();
+}
+
 bool needs_all_logits(const Experiment& experiment) {
   return std::ranges::any_of(experiment.scalings, [&](const Scaling& scaling) {
     return std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {

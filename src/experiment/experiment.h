@@ -47,6 +47,10 @@ inline constexpr double kMaskedBelow = -1e4;
 inline constexpr std::array kGivenMatrices = {&Given::scores, &Given::queries, &Given::keys,
                                               &Given::values, &Given::mask,    &Given::bias};
 
+/// Parts of given numbers that get lines of their own: each head, each query of a head.
+enum class GivenPart { kHead, kQuery };
+inline constexpr std::array<std::string_view, 2> kGivenPartNames = {"head", "query"};
+
 /// What a histogram counts: all scores, all logits, or the values of a per-query metric.
 enum class HistogramOf { kScores, kLogits, kMetric };
 
@@ -92,6 +96,7 @@ struct Experiment {
   std::vector<HistogramQuantity> histogram;
   std::int64_t samples = 0;  ///< how many first queries go to samples.csv
   std::optional<Given> given;
+  std::vector<GivenPart> by;  ///< with `given`: which parts have a file of their own
 
   friend bool operator==(const Experiment&, const Experiment&) = default;
 };
@@ -109,6 +114,8 @@ struct Config {
 
   friend bool operator==(const Config&, const Config&) = default;
 };
+
+bool is_split_by(const Experiment& experiment, GivenPart part);
 
 /// What a scaling asks of a sampler beside scores.
 NormRequest norms_for(const Scaling& scaling);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
+#include "experiment/given_fold.h"
 #include "experiment/given_scores.h"
 #include "experiment/top_scores.h"
 #include "numerics/central_sums.h"
@@ -15,45 +16,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-double statistic(const MetricRow& metric, const CentralSums& logits) {
-  const auto n = static_cast<double>(logits.count);
-  if (metric.kind == MetricKind::kLogitMean) return logits.mean;
-  if (metric.kind == MetricKind::kLogitSd) {
-    return std::sqrt(logits.square / (n - 1)) * logits.unit;
-  }
-  return n * logits.fourth / (logits.square * logits.square);
-}
-
-// The lowest value at or above a share q of the sorted values.
-double order_statistic(const Numbers& sorted, double q) {
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
-void fill_per_query(const MetricRow& metric, Numbers values, ResultRow& row) {
-  const auto n = static_cast<double>(values.size());
-  const double mean =
-      metric.is_root_mean_square
-          ? std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / n)
-          : std::accumulate(values.begin(), values.end(), 0.0) / n;
-  if (!std::isfinite(mean)) {  // the sum of finite numbers may overflow too
-    row.status = LineStatus::kNonfinite;
-    return;
-  }
-  row.estimate = mean;
-  CentralSums sums;
-  sums.add(values);
-  if (values.size() > 1 && std::isfinite(sums.square)) {
-    row.sd = std::sqrt(sums.square / (n - 1)) * sums.unit;
-  }
-  std::sort(values.begin(), values.end());
-  row.min = values.front();
-  row.max = values.back();
-  row.q05 = order_statistic(values, 0.05);
-  row.median = order_statistic(values, 0.5);
-  row.q95 = order_statistic(values, 0.95);
-}
-
 // One query: which it is, and what it sees.
 struct GivenQuery {
   std::int64_t head;
@@ -61,22 +23,31 @@ struct GivenQuery {
   QueryScores seen;
 };
 
-// The metrics of an experiment's queries under one scaling.
+// Those of the experiment, and what lines of its parts hold besides.
+std::vector<const MetricRow*> measured_metrics(const Experiment& experiment) {
+  std::vector<const MetricRow*> metrics = experiment.metrics;
+  if (experiment.by.empty()) return metrics;
+  for (const std::string_view name : kHeadMetrics) {
+    const MetricRow* const metric = find_metric(name);
+    if (std::ranges::find(metrics, metric) == metrics.end()) metrics.push_back(metric);
+  }
+  return metrics;
+}
+
+// Measures queries under one scaling.
 class GivenMeasurer {
  public:
   GivenMeasurer(const Experiment& experiment, const Scaling& scaling)
-      : metrics_(experiment.metrics),
+      : metrics_(measured_metrics(experiment)),
         scaling_(scaling),
         given_(*experiment.given),
         compares_(asks_for_exact_weights(experiment) && !scaling.weights.precision.is_exact()),
-        saturated_above_(experiment.saturated_above),
-        values_(metrics_.size()) {}
+        saturated_above_(experiment.saturated_above) {}
 
   // Scales, weighs and measures one query, whose logits and weights are kept until the next.
-  void add(const GivenQuery& query) {
+  const QueryNumbers& measure(const GivenQuery& query) {
     const QueryScores& seen = query.seen;
     prepare(query);
-    ++queries_;
     const PrecisionSteps& precision = scaling_.weights.precision;
     const bool may_hide = !precision.has_exact_logits() && !program_->linear();
     peaks_.assign(may_hide ? seen.scores.size() : 0, 0);
@@ -87,11 +58,9 @@ class GivenMeasurer {
     const bool are_finite =
         std::ranges::all_of(peaks_, is_finite) && std::ranges::all_of(logits_, is_finite);
     if (!are_finite) weights_.mark_overflow();
-    if (metrics_.empty()) return;
-    if (are_finite) {
-      logit_sums_.add(logits_);
-      ++finite_queries_;
-    }
+    measured_.values.assign(metrics_.size(), std::numeric_limits<double>::quiet_NaN());
+    if (metrics_.empty()) return measured_;
+    measured_.logits = are_finite ? CentralSums::of(logits_) : CentralSums();
     QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
     if (compares_) {
       fill_logits(seen, {}, {}, exact_logits_);
@@ -100,33 +69,12 @@ class GivenMeasurer {
     }
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m]->kind != MetricKind::kPerQuery) continue;
-      const double value = measure_weights(*metrics_[m], weights_, context);
-      if (std::isfinite(value)) values_[m].push_back(value);
+      measured_.values[m] = measure_weights(*metrics_[m], weights_, context);
     }
+    return measured_;
   }
 
   const QueryWeights& weights() const { return weights_; }
-
-  // The line of metric number `m`, all but its key.
-  ResultRow row(std::size_t m) {
-    ResultRow row;
-    row.metric = metrics_[m]->name;
-    const bool is_per_query = metrics_[m]->kind == MetricKind::kPerQuery;
-    row.queries = is_per_query ? std::ssize(values_[m]) : finite_queries_;
-    row.left_out = queries_ - row.queries;
-    row.status = row.left_out > 0 ? LineStatus::kSomeNonfinite : LineStatus::kOk;
-    if (row.queries == 0) {
-      row.status = LineStatus::kNonfinite;
-    } else if (is_per_query) {
-      fill_per_query(*metrics_[m], std::move(values_[m]), row);
-    } else if (const double value = statistic(*metrics_[m], logit_sums_); std::isfinite(value)) {
-      row.estimate = value;
-    } else {
-      row.status =
-          std::isfinite(logit_sums_.fourth) ? LineStatus::kDegenerate : LineStatus::kNonfinite;
-    }
-    return row;
-  }
 
  private:
   // Also notes the top scores.
@@ -184,7 +132,7 @@ class GivenMeasurer {
     top_scores_.emplace(scaling_.logit, size);
   }
 
-  const std::vector<const MetricRow*>& metrics_;
+  std::vector<const MetricRow*> metrics_;
   const Scaling& scaling_;
   const Given& given_;
   std::optional<FormulaSize> size_;
@@ -192,11 +140,8 @@ class GivenMeasurer {
   std::optional<TopScores> top_scores_;
   bool compares_;  // with the same query in float64
   double saturated_above_;
-  std::int64_t queries_ = 0;
-  std::int64_t finite_queries_ = 0;  // whose logits are
+  QueryNumbers measured_;
   Numbers peaks_;
-  CentralSums logit_sums_;
-  std::vector<Numbers> values_;  // of each metric per query
   Numbers logits_;
   QueryWeights weights_;
   Numbers exact_logits_;
@@ -249,6 +194,11 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
     measurers.emplace_back(experiment, scaling);
     keys.push_back(given_key(config, experiment, scaling));
   }
+  std::vector<GivenFold> all(keys.size(), GivenFold(measured_metrics(experiment)));
+  std::vector<GivenFold> of_head = all;
+  GivenFold of_query = all.front();
+  const bool by_head = is_split_by(experiment, GivenPart::kHead);
+  const bool by_query = is_split_by(experiment, GivenPart::kQuery);
   GivenResults results;
   GivenScores scores(given);
   for (std::int64_t head = 0; head < head_count(given); ++head) {
@@ -256,16 +206,28 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
       if (stop && stop()) return std::nullopt;
       const GivenQuery query{head, q, scores.of(head, q)};
       for (std::size_t s = 0; s < measurers.size(); ++s) {
-        measurers[s].add(query);
+        const QueryNumbers& measured = measurers[s].measure(query);
+        all[s].add(measured);
+        if (by_head) of_head[s].add(measured);
+        if (by_query) {
+          of_query.clear();
+          of_query.add(measured);
+          results.queries.push_back({keys[s], head, q, of_query.head_numbers()});
+          results.queries.back().key.keys = std::ssize(query.seen.keys);
+        }
         if (!given.weights) continue;
         add_weights(experiment, keys[s], query, measurers[s].weights(), results);
       }
     }
+    for (std::size_t s = 0; by_head && s < keys.size(); ++s) {
+      results.heads.push_back({keys[s], head, of_head[s].head_numbers()});
+      of_head[s].clear();
+    }
   }
 
-  for (std::size_t s = 0; s < measurers.size(); ++s) {
+  for (std::size_t s = 0; s < keys.size(); ++s) {
     for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
-      ResultRow row = measurers[s].row(m);
+      ResultRow row = all[s].row(m);
       row.key = keys[s];
       results.rows.push_back(std::move(row));
     }

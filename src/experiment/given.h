@@ -16,6 +16,8 @@ struct GivenResults {
   /// Head by head, query by query, scaling by scaling, key by key; if Given::weights is set.
   std::vector<WeightRow> weights;
   std::vector<OutputRow> outputs;  ///< the same, if values are given
+  std::vector<HeadRow> heads;      ///< if Experiment::by says so, head by head, scaling by scaling
+  std::vector<QueryRow> queries;   ///< the same, query by query
   /// If metrics are named: scaling by scaling, of the queries of all heads together; without
   /// errors, as queries share keys.
   std::vector<ResultRow> rows;

@@ -94,6 +94,30 @@ struct WeightRow {
   double score = 0, logit = 0, weight = 0, slope = 0;
 };
 
+/// What the queries of a head do under one scaling, or one query. A value that does not exist is
+/// empty.
+struct HeadNumbers {
+  std::int64_t queries = 0;                   ///< that the numbers are of
+  std::int64_t left_out = 0;                  ///< that they are not of, as they are not finite
+  std::optional<double> logit_sd, max_logit;  ///< of all logits: spread, largest magnitude
+  std::optional<double> top_weight, entropy, effective_keys, saturated;  ///< means over queries
+  LineStatus status = LineStatus::kOk;
+};
+
+/// One line of heads.csv. Heads count from 0.
+struct HeadRow {
+  ResultKey key;
+  std::int64_t head = 0;
+  HeadNumbers numbers;
+};
+
+/// One line of queries.csv: one query of a head, and how many keys it sees.
+struct QueryRow {
+  ResultKey key;
+  std::int64_t head = 0, query = 0;
+  HeadNumbers numbers;
+};
+
 /// One line of outputs.csv: one component of one given query's attention output.
 struct OutputRow {
   ResultKey key;
@@ -128,6 +152,8 @@ struct Results {
   std::vector<SampleRow> samples;
   std::vector<WeightRow> weights;
   std::vector<OutputRow> outputs;
+  std::vector<HeadRow> heads;
+  std::vector<QueryRow> queries;
   std::vector<BaselineRow> baselines;
 };
 

@@ -68,6 +68,8 @@ constexpr Words kWords[] = {
     {"", "bin_high", "to", kOfTheMetric, "Upper end of the bin, in log10 for slopes; empty for the bin of all that is higher."},
     {"", "count", "count", "1", "How many values lie in the bin."},
     {"", "density", "density", "1", "Share of the values in the bin, per unit of its axis."},
+    {"heads.csv", "max_logit", "largest absolute logit", "logit", "Largest absolute logit of any query of the head."},
+    {"queries.csv", "keys", "keys of the query", "1", "How many keys the query sees."},
     {"", "query", "query", "1", "Number of the query in its cell, from 0."},
     {"", "head", "head", "1", "Number of the head, from 0."},
     {"", "key", "key", "1", "Number of the key, from 0."},

@@ -159,6 +159,35 @@ void visit_columns(Is<OutputRow> auto& row, auto&& column) {
   column("status", NumberStatus{});
 }
 
+void visit_numbers(Is<HeadNumbers> auto& numbers, auto&& column) {
+  column("logit_sd", numbers.logit_sd);
+  column("max_logit", numbers.max_logit);
+  column("top_weight", numbers.top_weight);
+  column("entropy", numbers.entropy);
+  column("effective_keys", numbers.effective_keys);
+  column("saturated", numbers.saturated);
+  column("status", numbers.status);
+}
+
+void visit_columns(Is<HeadRow> auto& row, auto&& column) {
+  visit_experiment(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
+  column("head", row.head);
+  column("queries", row.numbers.queries);
+  column("left_out", row.numbers.left_out);
+  visit_numbers(row.numbers, column);
+}
+
+void visit_columns(Is<QueryRow> auto& row, auto&& column) {
+  visit_experiment(row.key, column);
+  visit_sizes(row.key, column);
+  visit_scaling(row.key, column);
+  column("head", row.head);
+  column("query", row.query);
+  visit_numbers(row.numbers, column);
+}
+
 void visit_columns(Is<BaselineRow> auto& row, auto&& column) {
   visit_experiment(row.key, column);
   visit_sizes(row.key, column);

@@ -34,6 +34,8 @@ constexpr auto kWeights = [](const Experiment&, const Given& given) { return giv
 constexpr auto kOutputs = [](const Experiment&, const Given& given) {
   return given.weights && !given.values.empty();
 };
+template <GivenPart part>
+constexpr auto kBy = [](const Experiment& asked, const Given&) { return is_split_by(asked, part); };
 constexpr auto kBaseline = [](const Experiment& asked, const Given& given) {
   return given.baseline && !asked.metrics.empty();
 };
@@ -62,6 +64,10 @@ constexpr ResultFile kFiles[] = {
     {"samples.csv", where_drawn<kSamples>, table<&Results::samples, samples_table>, to_csv},
     {"weights.csv", where_given<kWeights>, table<&Results::weights, table_of<WeightRow>>, to_csv},
     {"outputs.csv", where_given<kOutputs>, table<&Results::outputs, table_of<OutputRow>>, to_csv},
+    {"heads.csv", where_given<kBy<GivenPart::kHead>>, table<&Results::heads, table_of<HeadRow>>,
+     to_csv},
+    {"queries.csv", where_given<kBy<GivenPart::kQuery>>,
+     table<&Results::queries, table_of<QueryRow>>, to_csv},
     {"baselines.csv", where_given<kBaseline>, table<&Results::baselines, table_of<BaselineRow>>,
      to_csv},
 };
@@ -116,6 +122,7 @@ Results read_results(const std::filesystem::path& folder) {
   read_if_there("crossings.csv", run.crossings);
   read_if_there("weights.csv", run.weights);
   read_if_there("outputs.csv", run.outputs);
+  read_if_there("heads.csv", run.heads);
   read_if_there("baselines.csv", run.baselines);
   return run;
 }

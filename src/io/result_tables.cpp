@@ -230,6 +230,8 @@ template Table table_of(std::span<const CrossingRow>);
 template Table table_of(std::span<const ContrastRow>);
 template Table table_of(std::span<const WeightRow>);
 template Table table_of(std::span<const OutputRow>);
+template Table table_of(std::span<const HeadRow>);
+template Table table_of(std::span<const QueryRow>);
 template Table table_of(std::span<const BaselineRow>);
 template Table table_of(std::span<const CoverageRow>);
 template Table table_of(std::span<const DifferenceRow>);
@@ -331,6 +333,8 @@ template std::vector<SampleRow> read_rows(const std::filesystem::path&);
 template std::vector<HistogramRow> read_rows(const std::filesystem::path&);
 template std::vector<WeightRow> read_rows(const std::filesystem::path&);
 template std::vector<OutputRow> read_rows(const std::filesystem::path&);
+template std::vector<HeadRow> read_rows(const std::filesystem::path&);
+template std::vector<QueryRow> read_rows(const std::filesystem::path&);
 template std::vector<BaselineRow> read_rows(const std::filesystem::path&);
 
 }  // namespace attnscale

@@ -14,10 +14,10 @@
 namespace attnscale {
 
 /// The table of summary.csv, histogram.csv, crossings.csv, contrasts.csv, weights.csv, outputs.csv,
-/// baselines.csv or coverage.csv, or of a comparison, whichever has such rows: one line per row, in
-/// the order given. Numbers of weights.csv and outputs.csv that are not finite are empty cells, and
-/// their line's `status` names them, as "logit=inf weight=nan", so that they too read back as they
-/// were.
+/// heads.csv, queries.csv, baselines.csv or coverage.csv, or of a comparison, whichever has such
+/// rows: one line per row, in the order given. Numbers of weights.csv and outputs.csv that are not
+/// finite are empty cells, and their line's `status` names them, as "logit=inf weight=nan", so that
+/// they too read back as they were.
 template <typename Row>
 Table table_of(std::span<const Row> rows);
 

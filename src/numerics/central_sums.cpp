@@ -7,8 +7,21 @@
 namespace attnscale {
 namespace {
 
-CentralSums sums_of(std::span<const double> numbers) {
+// The same sums in a larger unit.
+CentralSums in_unit(double unit, CentralSums sums) {
+  const double ratio = sums.unit / unit;
+  sums.unit = unit;
+  sums.square *= ratio * ratio;
+  sums.cube *= ratio * ratio * ratio;
+  sums.fourth *= ratio * ratio * ratio * ratio;
+  return sums;
+}
+
+}  // namespace
+
+CentralSums CentralSums::of(std::span<const double> numbers) {
   CentralSums sums;
+  if (numbers.empty()) return sums;
   sums.count = std::ssize(numbers);
   const double n = static_cast<double>(sums.count);
   sums.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
@@ -25,21 +38,8 @@ CentralSums sums_of(std::span<const double> numbers) {
   return sums;
 }
 
-// The same sums in a larger unit.
-CentralSums in_unit(double unit, CentralSums sums) {
-  const double ratio = sums.unit / unit;
-  sums.unit = unit;
-  sums.square *= ratio * ratio;
-  sums.cube *= ratio * ratio * ratio;
-  sums.fourth *= ratio * ratio * ratio * ratio;
-  return sums;
-}
-
-}  // namespace
-
-void CentralSums::add(std::span<const double> numbers) {
-  if (numbers.empty()) return;
-  const CentralSums added = sums_of(numbers);
+void CentralSums::add(const CentralSums& added) {
+  if (added.count == 0) return;
   if (count == 0) {
     *this = added;
     return;

@@ -16,10 +16,13 @@ struct CentralSums {
   double cube = 0;           ///< sum ((x - mean) / unit)^3
   double fourth = 0;         ///< sum ((x - mean) / unit)^4
 
-  /// Takes more numbers: two passes over them, then the pairwise formulas of Pebay, "Formulas for
-  /// robust, one-pass parallel computation of covariances and arbitrary-order statistical moments",
-  /// Sandia report SAND2008-6212.
-  void add(std::span<const double> numbers);
+  /// Those of the numbers, in two passes over them.
+  static CentralSums of(std::span<const double> numbers);
+
+  /// Takes more numbers by the pairwise formulas of Pebay, "Formulas for robust, one-pass parallel
+  /// computation of covariances and arbitrary-order statistical moments", Sandia report
+  /// SAND2008-6212.
+  void add(const CentralSums& added);
 };
 
 }  // namespace attnscale

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "report/given_tables.h"
+#include "report/head_tables.h"
 #include "report/lesson_answers.h"
 #include "report/metric_tables.h"
 
@@ -19,7 +20,9 @@ bool has_other_scalings(const Results& results) {
   return std::ranges::any_of(results.rows, is_another,
                              [](const ResultRow& row) { return row.key.scaling; }) ||
          std::ranges::any_of(results.weights, is_another,
-                             [](const WeightRow& row) { return row.key.scaling; });
+                             [](const WeightRow& row) { return row.key.scaling; }) ||
+         std::ranges::any_of(results.heads, is_another,
+                             [](const HeadRow& row) { return row.key.scaling; });
 }
 
 std::string lines_text(const std::string& heading, const std::vector<std::string>& lines,
@@ -70,6 +73,7 @@ std::string report_text(const Results& run, const ReportWords& words, TableForma
   }
   if (shown == MetricsShown::kAsked) return text;
   add_tables(given_tables(run.weights, run.outputs));
+  add_tables(head_tables(run.heads));
   add_tables(baseline_tables(run.baselines));
   const std::vector<std::string> answers = lesson_answers(run.rows, run.crossings);
   if (!answers.empty()) add(heading_mark + (markdown ? "Answers\n\n" : "Answers\n"));

@@ -55,6 +55,8 @@ bool has_lines(const Results& results, const std::string& file) {
   if (file == "samples.csv") return !results.samples.empty();
   if (file == "weights.csv") return !results.weights.empty();
   if (file == "outputs.csv") return !results.outputs.empty();
+  if (file == "heads.csv") return !results.heads.empty();
+  if (file == "queries.csv") return !results.queries.empty();
   if (file == "baselines.csv") return !results.baselines.empty();
   return file != "coverage.csv";  // of pools alone; the others are always written
 }
@@ -70,6 +72,8 @@ std::string read_and_written(const std::filesystem::path& path, const Results& a
   if (name == "histogram.csv") return to_csv(table_of<HistogramRow>(read_rows<HistogramRow>(path)));
   if (name == "weights.csv") return to_csv(table_of<WeightRow>(all.weights));
   if (name == "outputs.csv") return to_csv(table_of<OutputRow>(all.outputs));
+  if (name == "heads.csv") return to_csv(table_of<HeadRow>(all.heads));
+  if (name == "queries.csv") return to_csv(table_of<QueryRow>(read_rows<QueryRow>(path)));
   if (name == "baselines.csv") return to_csv(table_of<BaselineRow>(all.baselines));
   return "another file: " + name;
 }

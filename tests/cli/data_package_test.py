@@ -27,7 +27,7 @@ EVERY_FILE = {"name": "Every_file", "description": "All files.", "experiments": 
      "scalings": ["none", {"name": "power", "logit": "q.k d^p", "p": [-0.5, -0.25]}]},
     {"name": "typed", "given": {"queries": [[1, 2]], "keys": [[1, 0], [0, 1]],
                                 "values": [[1], [2]], "baseline": True},
-     "metrics": ["logit_sd"]}]}
+     "metrics": ["logit_sd"], "by": ["head", "query"]}]}
 PANDAS_TYPES = {"string": str, "integer": "Int64", "number": float}
 
 
@@ -66,7 +66,7 @@ class DataPackageTest(CommandLineTest):
         jsonschema.validators.validator_for(profile)(profile).validate(package)
         named = {resource["path"] for resource in package["resources"]}
         self.assertEqual(named, {path.name for path in run.glob("*.csv")})
-        self.assertEqual(len(named), 9)
+        self.assertEqual(len(named), 11)
         self.assertEqual(package["description"], "All files.")
         self.assertIn({"name": "top_weight", "title": "largest weight", "unit": "1"},
                       [{key: metric[key] for key in ("name", "title", "unit")}

@@ -35,9 +35,9 @@ TEST(CentralSums, AreThoseOfAllNumbersHoweverTheyArrive) {
     for (std::size_t second = first; second <= kNumbers.size(); ++second) {
       const std::span<const double> numbers(kNumbers);
       CentralSums sums;
-      sums.add(numbers.first(first));
-      sums.add(numbers.subspan(first, second - first));
-      sums.add(numbers.subspan(second));
+      sums.add(CentralSums::of(numbers.first(first)));
+      sums.add(CentralSums::of(numbers.subspan(first, second - first)));
+      sums.add(CentralSums::of(numbers.subspan(second)));
       expect_sums(sums, 0);
     }
   }
@@ -49,7 +49,7 @@ TEST(CentralSums, DoNotCancelFarFromZero) {
   CentralSums sums;
   for (const double number : kNumbers) {
     const double shifted = number + kShift;
-    sums.add({&shifted, 1});
+    sums.add(CentralSums::of({&shifted, 1}));
   }
   EXPECT_NEAR(plain(sums, &CentralSums::square, 2), kSquare,
               1e-6 * kSquare);  // the mean is rounded to 2^-27
@@ -65,7 +65,7 @@ TEST(CentralSums, OfAnySizeAreThoseOfOrdinaryNumbersInAnotherUnit) {
     CentralSums sums;
     for (const double number : kNumbers) {
       const double scaled = number * size;
-      sums.add({&scaled, 1});
+      sums.add(CentralSums::of({&scaled, 1}));
     }
     EXPECT_EQ(sums.mean, ordinary.mean * size);
     EXPECT_EQ(sums.unit, ordinary.unit * size);
