@@ -58,16 +58,20 @@ void note_distances(const char* name, std::optional<double> HeadNumbers::*number
 
 ScreenTable head_table_of(std::vector<ShownHead> heads) {
   const ResultKey& key = heads.front().row->key;
-  const bool are_several = heads.size() > 1;
-  for (const auto& [name, number] : kHeadColumns) note_distances(name, number, heads);
+  const bool may_stand_out = heads.size() > 2;  // of two each is as far from the middle
+  for (const auto& [name, number] : kHeadColumns) {
+    if (may_stand_out) note_distances(name, number, heads);
+  }
   std::ranges::stable_sort(heads, std::ranges::greater{}, &ShownHead::distance);
   ScreenTable table;
   table.caption = fmt::format("{}, {}: {} head{}", key.experiment,
                               name_with_value(key.scaling, key.scaling_value), heads.size(),
-                              are_several ? "s, those furthest from the others first" : "");
+                              heads.size() == 1 ? ""
+                              : may_stand_out   ? "s, those furthest from the others first"
+                                                : "s");
   table.header = {"head"};
   for (const auto& [name, number] : kHeadColumns) table.header.emplace_back(name);
-  if (are_several) table.header.emplace_back("stands out in");
+  if (may_stand_out) table.header.emplace_back("stands out in");
   for (std::size_t i = 0; i < std::min(heads.size(), kMostHeads); ++i) {
     std::vector<std::string>& line = table.rows.emplace_back();
     line.push_back(std::to_string(heads[i].row->head));
@@ -76,9 +80,9 @@ ScreenTable head_table_of(std::vector<ShownHead> heads) {
       line.push_back(value ? rounded_short(*value, kHeadDigits)
                            : std::string(name_of(heads[i].row->numbers.status)));
     }
-    if (are_several) line.push_back(heads[i].furthest);
+    if (may_stand_out) line.push_back(heads[i].furthest);
   }
-  if (are_several) {
+  if (may_stand_out) {
     table.notes.emplace_back("2x: twice as far from the median head as heads usually are");
   }
   if (heads.size() > kMostHeads) {

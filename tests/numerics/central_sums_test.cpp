@@ -60,7 +60,7 @@ TEST(CentralSums, DoNotCancelFarFromZero) {
 // Fourth powers of 1e-200 are 0, and of 1e200 infinite.
 TEST(CentralSums, OfAnySizeAreThoseOfOrdinaryNumbersInAnotherUnit) {
   CentralSums ordinary;
-  for (const double number : kNumbers) ordinary.add({&number, 1});
+  for (const double number : kNumbers) ordinary.add(CentralSums::of({&number, 1}));
   for (const double size : {0x1p-700, 0x1p700}) {
     CentralSums sums;
     for (const double number : kNumbers) {
