@@ -21,8 +21,9 @@ from report_charts import (CROSSING_ENDS, CROSSINGS, NUMBERS, curve_chart, heat_
                            histogram_chart)
 from report_data import ReportError, answers_in, compared, distinct, labels_of, read_run
 from report_parts import (BASELINE_COLUMNS, CONTRAST_COLUMNS, CROSSING_COLUMNS, DIFFERENCE_COLUMNS,
-                          LINE_COLUMNS, MOST_BYTES, beyond_text, bullets, chart, facts_of, figure,
-                          fitting, glossary, metric_heading, provenance, questions, section, table)
+                          LINE_COLUMNS, MOST_BYTES, MOST_CONFIG, beyond_text, bullets, chart,
+                          facts_of, figure, fitting, glossary, metric_heading, provenance,
+                          questions, section, table)
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ["vega", "vega-lite", "vega-embed"]
@@ -230,7 +231,8 @@ def page(runs, vega):
         section("all", "All lines", table("lines", LINE_COLUMNS, lines, about,
                                           "summary.csv; shaded where |z| is above 3", MOST_BYTES)),
         section("words", "Words", *map(glossary, runs[:1])),
-        section("provenance", "Where it comes from", *map(provenance, runs)),
+        section("provenance", "Where it comes from",
+                *(provenance(run, MOST_CONFIG // len(runs)) for run in runs)),
     ]
     title = runs[0].name if not several else f"{len(runs)} runs"
     heading = f"<h1>{escape(title)}</h1>" if several else ""

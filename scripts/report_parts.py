@@ -20,8 +20,8 @@ DIFFERENCE_COLUMNS = ["experiment", "entries_series", "d", "keys", "series", "me
                       "std_error_a", "run", "estimate_b", "std_error_b", "difference", "std_error",
                       "z", "shared"]
 FAR = 3  # |z| from which a line is shaded
-MOST_BYTES = 150_000  # of the table of all lines; others have a quarter; the files hold all
-MOST_CONFIG = 20_000  # letters
+MOST_BYTES = 130_000  # of the table of all lines; others have a quarter; the files hold all
+MOST_CONFIG = 15_000  # letters, of all runs
 MOST_NAMED = 8  # numbers of a list, beyond which its ends stand for it
 
 
@@ -156,14 +156,17 @@ def facts_of(run):
     return ", ".join(f"{name} {value}" for name, value in facts if value != "")
 
 
-def provenance(run):
+def cut(text, most, file):
+    return text if len(text) <= most else f"{text[:most]}\n... the rest is in the run's {file}"
+
+
+def provenance(run, most=MOST_CONFIG):
     manifest = run.manifest
     files = manifest.get("files", [])
-    hashes = "\n".join(f"{each.get('sha256', '')}  {each.get('name', '')}" for each in files)
+    hashes = cut("\n".join(f"{each.get('sha256', '')}  {each.get('name', '')}" for each in files),
+                 most, "manifest.json")
     logits = "\n".join(manifest.get("logits", []))
-    config = json.dumps(run.config, indent=2)
-    if len(config) > MOST_CONFIG:
-        config = f"{config[:MOST_CONFIG]}\n... the rest is in the run's config.json"
+    config = cut(json.dumps(run.config, indent=2), most, "config.json")
     return "\n".join([
         f"<h3>{escape(run.label)}</h3>", f"<p class=faint>{escape(facts_of(run))}</p>",
         f"<h3>Logits</h3><pre>{escape(logits)}</pre>" if logits else "",
