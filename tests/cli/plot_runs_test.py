@@ -83,7 +83,8 @@ class EveryRunTest(CommandLineTest):
                     measured = experiment.get("metrics", "all")
                     slopes = ["slope"] if measured == "all" or "slope" in measured else []
                     experiment["histogram"] = ["logit", *slopes]
-                    experiment["samples"] = 5
+                    fewest = experiment.get("stop", {}).get("min_queries", 5)
+                    experiment["samples"] = min(5, experiment["queries"], fewest)
             with self.subTest(config=config):
                 run = self.run_and_draw(config)
                 words = self.words_of_open_bins(run)
