@@ -7,12 +7,6 @@
 #include "numerics/quantiles.h"
 
 namespace attnscale {
-namespace {
-
-constexpr double kNormalQuantile = 1.959963984540054;
-
-}  // namespace
-
 double student_reach(std::int64_t queries, double confidence) {
   // Rows come by the thousand with the same number of queries: the last answer is kept.
   struct KnownReach {
@@ -49,12 +43,13 @@ Interval fraction_interval(double fraction, std::int64_t queries, double tail) {
 }
 
 Interval paired_fraction_interval(double difference, double differing, std::int64_t queries) {
-  const auto n = static_cast<double>(queries);
-  const double more = n + 2;
-  const double middle = difference * n / more;
-  const double differing_more = (differing * n + 1) / more;
-  const double half = kNormalQuantile * std::sqrt((differing_more - middle * middle) / more);
-  return {std::max(-1.0, middle - half), std::min(1.0, middle + half)};
+  const double more = (differing + difference) / 2;
+  const double fewer = (differing - difference) / 2;
+  const Interval of_more = fraction_interval(more, queries);
+  const Interval of_fewer = fraction_interval(fewer, queries);
+  const auto joined = [](double a, double b) { return std::sqrt(a * a + b * b); };
+  return {std::max(-1.0, difference - joined(more - of_more.low, of_fewer.high - fewer)),
+          std::min(1.0, difference + joined(of_more.high - more, fewer - of_fewer.low))};
 }
 
 }  // namespace attnscale

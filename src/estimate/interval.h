@@ -33,9 +33,12 @@ Interval log_interval(const Estimate& estimate, double floor, std::int64_t queri
 /// about one query in a run is counted.) Each side leaves out the probability `tail`.
 Interval fraction_interval(double fraction, std::int64_t queries, double tail = 0.025);
 
-/// The 95 % interval of the difference of two fractions observed over the same queries, after
-/// Agresti & Min (2005): half a query more in each cell of the table of pairs, so that it is never
-/// empty. `differing` is the fraction of queries that are in one class and not in the other.
+/// The 95 % interval of the difference of two fractions observed over the same queries. `differing`
+/// is the fraction of queries that are in one class and not in the other: those that are in the
+/// first alone, less those in the second alone, are the difference. Each has the interval of
+/// fraction_interval, whose reaches add up as squares (Zou & Donner, Statistics in Medicine 27,
+/// 2008): it is never empty, and where no query is in the second alone, as where one scaling
+/// shrinks the logits of the other, no narrower than that of the first.
 Interval paired_fraction_interval(double difference, double differing, std::int64_t queries);
 
 }  // namespace attnscale

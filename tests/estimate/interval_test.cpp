@@ -9,8 +9,6 @@
 namespace attnscale {
 namespace {
 
-const double kNormalQuantile = 1.959963984540054;
-
 TEST(StudentInterval, ReachesAsFarOnEitherSide) {
   const auto [low, high] = student_interval({3, 0.5}, 11);
   EXPECT_NEAR(high, 3 + 2.228139 * 0.5, 1e-6);
@@ -29,14 +27,42 @@ TEST(LogInterval, StaysAboveTheFloorHoweverLargeTheError) {
   EXPECT_EQ(at_floor.low, student_interval({1, 0.5}, 11).low);
 }
 
-// 4 of 20 queries are above the threshold under the one scaling only, 1 under the other only: with
-// half a query more in each of the four cells 4.5, 1.5 and 22 in all.
-TEST(PairedFractionInterval, IsAgrestiAndMins) {
+// 4 of 20 queries are above the threshold under the one scaling only, 1 under the other only:
+// Clopper and Pearson's intervals are [0.0573340, 0.4366140] and [0.0012651, 0.2487328] (SciPy).
+TEST(PairedFractionInterval, JoinsThoseOfBothKinds) {
   const auto [low, high] = paired_fraction_interval(3.0 / 20, 5.0 / 20, 20);
-  const double middle = (4.5 - 1.5) / 22;
-  const double error = std::sqrt(4.5 + 1.5 - 3.0 * 3.0 / 22) / 22;
-  EXPECT_NEAR(low, middle - kNormalQuantile * error, 1e-14);
-  EXPECT_NEAR(high, middle + kNormalQuantile * error, 1e-14);
+  EXPECT_NEAR(low, 0.15 - std::hypot(0.2 - 0.0573340, 0.2487328 - 0.05), 1e-7);
+  EXPECT_NEAR(high, 0.15 + std::hypot(0.4366140 - 0.2, 0.05 - 0.0012651), 1e-7);
+}
+
+// In how many of all tables of pairs, weighed by their probability, the interval has the difference
+// of the chances of being in the one class alone, and in the other alone.
+double paired_coverage(double more, double fewer, int queries) {
+  const double rest = std::log(1 - more - fewer);
+  double held = 0;
+  for (int a = 0; a <= queries && (a == 0 || more > 0); ++a) {
+    for (int b = 0; a + b <= queries && (b == 0 || fewer > 0); ++b) {
+      const double log_chance = std::lgamma(queries + 1.0) - std::lgamma(a + 1.0) -
+                                std::lgamma(b + 1.0) - std::lgamma(queries - a - b + 1.0) +
+                                (a > 0 ? a * std::log(more) : 0) +
+                                (b > 0 ? b * std::log(fewer) : 0) + (queries - a - b) * rest;
+      if (log_chance < -20) continue;
+      const double n = queries;
+      const auto [low, high] = paired_fraction_interval((a - b) / n, (a + b) / n, queries);
+      if (low <= more - fewer && more - fewer <= high) held += std::exp(log_chance);
+    }
+  }
+  return held;
+}
+
+// Agresti and Min's holds the difference in 86 % of runs where two queries in a run are in the one
+// class alone and none in the other.
+TEST(PairedFractionInterval, HoldsTheDifferenceInNinetyFivePerCent) {
+  for (const double more : {0.3, 1.97, 4.0, 5.6, 15.0}) {
+    for (const double fewer : {0.0, 0.3, 2.0, 10.0}) {
+      EXPECT_GE(paired_coverage(more / 100, fewer / 100, 100), 0.95) << more << " " << fewer;
+    }
+  }
 }
 
 TEST(PairedFractionInterval, IsNeverEmptyNorBeyondOne) {
