@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/run_folder.h"
+#include "app/verify.h"
 #include "fuzz/targets.h"
 #include "io/whole_file.h"
 
