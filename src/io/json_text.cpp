@@ -1,13 +1,29 @@
 #include "io/json_text.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace attnscale {
 
 std::string quote(std::string_view text) {
-  using Json = nlohmann::json;
-  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += fmt::format("\\u{:04x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
 }
 
 nlohmann::json parse_json(std::string_view text) {

@@ -8,8 +8,8 @@
 
 namespace attnscale {
 
-/// The characters in double quotes, escaped as JSON asks; UTF-8 stays as it is, and what
-/// is not UTF-8 becomes U+FFFD.
+/// The characters in double quotes, escaped as JSON asks. Other bytes stay as they are, so that
+/// whoever reads the text refuses those that are no UTF-8; the JSON library would throw or replace.
 std::string quote(std::string_view text);
 
 /// The value that `text` spells. Throws std::runtime_error if it is not JSON, or nested deeper than

@@ -126,7 +126,8 @@ class FieldCasesTest(CommandLineTest):
         for sampler in ("vectors", "direct", "boost"):
             lines = self.lines("summary.csv", {
                 "d": 1, "keys": [2, 8, 49], "sampler": sampler, "queries": 4000,
-                "scalings": [{"preset": "swin2", "tau": 0.1}], "metrics": ["logit_sd", "top_weight"]})
+                "scalings": [{"preset": "swin2", "tau": 0.1}],
+                "metrics": ["logit_sd", "top_weight"]})
             for line in lines:
                 estimate, keys = float(line["estimate"]), int(line["keys"])
                 if line["metric"] == "logit_sd":

@@ -180,8 +180,8 @@ class PlanTest(CommandLineTest):
                          r"Nothing was run\.")
 
     def test_a_sampler_that_is_much_faster_is_named_where_it_can_draw_the_same(self):
-        hint = (r"--set sampler=direct: about [\d.]+ processor seconds instead of \d+, and the same "
-                r"answers\n")
+        hint = (r"--set sampler=direct: about [\d.]+ processor seconds instead of \d+, and the "
+                r"same answers\n")
         slow = {"sampler": "vectors", "d": 1024, "keys": 512, "queries": 10_000}
         for change, is_faster in (({}, True), ({"d": 4}, False), ({"sampler": "direct"}, False),
                                   ({"entries": "laplace"}, False)):
