@@ -86,6 +86,10 @@ def draw_metrics(frame, samples, words, options):
         found = f"all have {options.x} {values[0]:.6g}" if len(values) else "none has a value"
         raise RunError(f"the lines of {metric} do not vary in {options.x} ({found}), so that there "
                        "is nothing to draw against")
+    if options.x == "logit_sd" and not any_drawn and not frame.empty:
+        names = ", ".join(options.metric or measured)
+        raise RunError(f"no experiment has logit_sd beside {names}; measure both to draw one "
+                       "against the other")
 
 
 def draw_bins(bins, words, options):

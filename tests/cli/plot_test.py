@@ -353,6 +353,14 @@ class PlotTest(PlotCase):
     def test_an_axis_the_run_lacks_is_refused(self):
         self.expect_error(plot(self.run_folder, "--x", "scaling_value"), "scaling_value")
 
+    def test_a_spread_that_another_experiment_measured_is_no_axis(self):
+        def move(line):
+            run, seed, _, rest = line.split(",", 3)
+            return f"{run},{seed},other,{rest}" if ",logit_sd," in line else line
+        self.edit_summary(lambda text: "".join(map(move, text.splitlines(True))))
+        self.expect_error(plot(self.run_folder, "--metric", "top_weight", "--x", "logit_sd"),
+                          "no experiment has logit_sd beside top_weight")
+
 
 if __name__ == "__main__":
     unittest.main()
