@@ -59,6 +59,8 @@ Json parse_header(std::string_view text, const std::string& name) {
   } catch (const Json::parse_error& error) {
     refuse_file(
         name, fmt::format("byte {}: the header is not JSON; save the file again", 8 + error.byte));
+  } catch (const Json::out_of_range&) {
+    refuse_file(name, "a number of the header is beyond any size; save the file again");
   }
 }
 

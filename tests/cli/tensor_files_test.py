@@ -41,6 +41,7 @@ WRONG_SAFETENSORS = [
     ("a list", safetensors(b"[]"), ["no object"]),
     ("deep", safetensors(b"[" * 100000), ["nested too deeply"]),
     ("bad text", safetensors(b'{"\xff":1}'), ["is not JSON"]),
+    ("a number beyond doubles", safetensors(b'{"q":1e999}'), ["beyond any size"]),
     ("a name twice", safetensors(TWICE, FOUR), ["a second time"]),
     ("no object", safetensors({"q": 3}), ["no object"]),
     ("no type", safetensors({"q": {"shape": [2, 2], "data_offsets": [0, 16]}}, FOUR), ["dtype"]),
@@ -90,6 +91,14 @@ def damaged(content, at):
     return content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:]
 
 
+def encrypted(archive):
+    """An archive whose one member says that it is encrypted, in its header and in the directory."""
+    content = bytearray(archive)
+    for flags in (6, archive.index(b"PK\x01\x02") + 8):
+        content[flags] |= 1
+    return bytes(content)
+
+
 ARRAY = np.arange(200.0).reshape(20, 10)
 PACKED = npz(q=ARRAY)
 STORED = zipped("q.npy", b"\x93NUMPY" + b"x" * 100)
@@ -98,6 +107,7 @@ WRONG_NPZ = [
     ("cut off", PACKED[:-30], ["was cut off"]),
     ("half of it", PACKED[:len(PACKED) // 2], ["was cut off"]),
     ("damaged", damaged(PACKED, 80), ["damaged"]),
+    ("encrypted", encrypted(PACKED), ["is encrypted"]),
     ("damaged as it is stored", damaged(STORED, 60), ["checksum differs"]),
     ("no array", zipped("q.txt", "hello"), ["holds no tensor"]),
     ("an empty array", zipped("q.npy", ""), ["is empty"]),
