@@ -66,7 +66,8 @@ void check_words(const std::string& command, Rows rows, std::span<const std::str
     ++i;
     if (i == words.size()) refuse(command, fmt::format("{} needs {} after it", word, row->value));
     if (words[i].starts_with("--")) {
-      refuse(command, fmt::format("{} needs {} after it, not {}", word, row->value, words[i]));
+      refuse(command,
+             fmt::format("{} needs {} after it, not {}", word, row->value, shortened(words[i])));
     }
   }
 }
@@ -84,11 +85,11 @@ const std::string& Arguments::only_word(const std::string& what) const {
   }
   if (words_.size() == 1) return words_.front();
   refuse(fmt::format("expected one {}, but \"{}\" is given as well; see attnscale {} --help", what,
-                     words_[1], typed_.front()));
+                     shortened(words_[1]), typed_.front()));
 }
 
 void Arguments::no_words() const {
-  if (!words_.empty()) refuse("takes no \"" + words_.front() + "\"");
+  if (!words_.empty()) refuse("takes no \"" + shortened(words_.front()) + "\"");
 }
 
 std::optional<std::string> Arguments::text(const std::string& name) const {
@@ -130,7 +131,7 @@ std::optional<double> Arguments::finite_number(const std::string& name) const {
 
 void Arguments::refuse(const std::string& name, const std::string& found,
                        const std::string& wanted) const {
-  refuse(fmt::format("--{} needs {}, not \"{}\"", name, wanted, found));
+  refuse(fmt::format("--{} needs {}, not \"{}\"", name, wanted, shortened(found)));
 }
 
 void Arguments::refuse(const std::string& message) const {
@@ -192,7 +193,7 @@ std::vector<double> parse_numbers(const Arguments& arguments, std::string_view w
     if (!score || !std::isfinite(*score)) {
       arguments.refuse(fmt::format(
           "{} are numbers with commas between them, such as 16,8,0; \"{}\" in \"{}\" is {}", what,
-          item, text, item.empty() ? "empty" : "not a finite number"));
+          shortened(item), shortened(text), item.empty() ? "empty" : "not a finite number"));
     }
     scores.push_back(*score);
   }

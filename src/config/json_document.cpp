@@ -68,7 +68,7 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (error.id == kNumberOverflow) {
       walker_.skip_separators();
       TokenWalker ahead = walker_;
-      fail(std::string(ahead.take_token()) + " is too large for a number");
+      fail(shortened(ahead.take_token()) + " is too large for a number");
     }
     fail(explain_syntax_error(walker_, expectation_));
   }

@@ -8,15 +8,18 @@
 #include "config/experiment_object.h"
 #include "config/json_document.h"
 #include "config/nearest_name.h"
+#include "io/json_text.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
 
+constexpr std::size_t kLongestOption = 300;  // that a message shows
+
 // Its relative paths begin at the working directory.
 JsonSource source_of(const Override& override) {
   if (!override.option.empty()) return {override.option};
-  return {fmt::format("--set {}={}", override.path, override.value)};
+  return {shortened(fmt::format("--set {}={}", override.path, override.value), kLongestOption)};
 }
 
 bool has_key(const std::vector<std::string_view>& keys, std::string_view key) {
@@ -202,7 +205,7 @@ Override parse_override(std::string_view text) {
     throw UserError(
         fmt::format("--set {}: expected PATH=VALUE, such as queries=1000000 or "
                     "/experiments/0/d=[4,64]",
-                    text));
+                    shortened(text, kLongestOption)));
   }
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/json_text.h"
 #include "io/matrix_file_error.h"
 
 namespace attnscale {
@@ -177,7 +178,7 @@ std::map<std::string, Tensor> read_safetensors(const MappedFile& file, const std
   std::map<std::string, Placed> placed;
   for (const auto& [key, entry] : parsed.items()) {
     if (key == "__metadata__") continue;
-    placed.emplace(key, read_entry(entry, name + ":" + key, bytes));
+    placed.emplace(key, read_entry(entry, name + ":" + shortened(key), bytes));
   }
   std::vector<const Placed*> all;
   for (const auto& [key, one] : placed) all.push_back(&one);

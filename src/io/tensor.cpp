@@ -131,10 +131,12 @@ void expect_finite(const Matrix& matrix, const Tensor& tensor, bool hides_keys) 
 }  // namespace
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
+  constexpr std::size_t kMost = 8;
   std::string text = "(";
-  for (const std::int64_t size : shape) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  for (std::size_t i = 0; i < std::min(shape.size(), kMost); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   }
+  if (shape.size() > kMost) text += ", ...";
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 

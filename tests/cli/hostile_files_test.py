@@ -47,6 +47,32 @@ class DeepJsonTest(HostileFilesTest):
             self.assertGreaterEqual(self.attnscale("show", "run").returncode, 0)
 
 
+class LongTextsTest(HostileFilesTest):
+    """A message stays one, whatever is as long as a page in what it is about."""
+
+    def test_in_a_tensor_file(self):
+        name, sizes = "k" * 100_000, [1] * 50_000
+        tensor = {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}
+        path = self.folder / "q.safetensors"
+        config = self.write_config({"name": "a", "experiments": [
+            {"given": {"queries": path.name, "keys": path.name}, "scalings": ["none"]}]})
+        for wrong in ({name: 3}, {name: tensor}, {name: {**tensor, "dtype": name}},
+                      {"q": {**tensor, "shape": sizes}}, {"q": {**tensor, "data_offsets": sizes}}):
+            header = json.dumps(wrong).encode()
+            numbers = struct.pack("<2f", 1, float("nan"))
+            path.write_bytes(struct.pack("<Q", len(header)) + header + numbers)
+            self.refused("plan", config, code=2, says="q.safetensors")
+
+    def test_in_a_config_and_on_the_command_line(self):
+        long = "x" * 100_000
+        self.write_config('{"experiments": [{"d": %s}]}' % ("1" * 5000), "number.json")
+        self.refused("plan", "number.json", code=2, says="too large for a number")
+        for option in (long, f"{long}=1", "/x" * 40_000 + "=1", f"d={long}"):
+            self.refused("plan", self.config, "--set", option, code=2, says="--set ")
+        for words in ("1," * 40_000 + "x", long), ("1,2", long), ("1,2", "--d", long):
+            self.refused("softmax", *words, code=2, says="attnscale softmax: ")
+
+
 class CheckpointTest(HostileFilesTest):
     """A checkpoint whose hash is right, but whose numbers no run can have."""
 
