@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../forced_target.h"
+#include "../support/forced_target.h"
 #include "benchmarks.h"
 #include "draw/sampler.h"
 #include "numerics/normal_kernel.h"

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "../drawn_cell.h"
-#include "../forced_target.h"
-#include "../plain_softmax.h"
+#include "../support/drawn_cell.h"
+#include "../support/forced_target.h"
+#include "../support/plain_softmax.h"
 #include "benchmarks.h"
 #include "execution/ledger.h"
 
