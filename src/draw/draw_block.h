@@ -9,11 +9,9 @@
 namespace attnscale {
 
 /// The vectors sampler, for any law: every entry of every query and key is drawn, eight queries
-/// side by side, normal ones with the vector kernel, others with the law's scalar function and a
-/// stream for each vector. Memory: d entries for eight queries; no key is stored. Each score's
-/// rounding error is at most 257 u sum |q_i k_i| + 2 u |score|, u = 2^-53, whatever d (67 u in
-/// place of 257 u for normal keys), and each squared norm's at most 259 u of it if the key is not
-/// aligned.
+/// side by side. Memory: d entries for eight queries; no key is stored. Each score's rounding error
+/// is that of score_drawn_keys, and each squared norm's at most 259 u of it, u = 2^-53, whatever d,
+/// if the key is not aligned.
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink);
 

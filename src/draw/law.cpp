@@ -37,6 +37,10 @@ double middle_of_unit(std::uint64_t word) {
   return static_cast<double>((word >> 12) * 2 + 1) * 0x1p-53;
 }
 
+EntryShape shaped(double sd, EntryKind kind, std::array<double, 3> numbers = {}) {
+  return {0, sd, kind, numbers};
+}
+
 void fill_normal(Parameters, RandomStream& words, std::span<double> out) {
   Normal normal;
   for (double& entry : out) entry = normal(words);
@@ -70,13 +74,17 @@ double laplace_moment(Parameters, int half) {
   return product;
 }
 
-// The inverse of the distribution function; its spread is pi / sqrt(3) before it is rescaled.
-void fill_logistic(Parameters, RandomStream& words, std::span<double> out) {
+// The spread of ln(u / (1 - u)) is pi / sqrt(3).
+double logistic_scale() {
   constexpr double kPi = 3.14159265358979323846;
-  const double scale = std::sqrt(3.0) / kPi;
+  return std::sqrt(3.0) / kPi;
+}
+
+// The inverse of the distribution function.
+void fill_logistic(Parameters, RandomStream& words, std::span<double> out) {
   for (double& entry : out) {
     const double u = middle_of_unit(words());
-    entry = scale * plain::log(u / (1 - u));
+    entry = logistic_scale() * plain::log(u / (1 - u));
   }
 }
 
@@ -147,20 +155,21 @@ constexpr std::array kTruncatedNormal{
     LawParameter{"at", 1e-3, 30, "largest size of an entry before it is rescaled, in spreads"},
 };
 
-// E[x^(2k)] of a normal number within [-at, at]. With S_k the sum over j of
-// at^(2j) / ((2k+1) (2k+3) ... (2k+2j+1)), integration by parts gives at^(2k) S_k / S_0: positive
-// terms only.
+// The sum over j of at^(2j) / ((2k+1) (2k+3) ... (2k+2j+1)): positive terms only. By parts, the
+// integral of x^(2k) e^(-x^2/2) from 0 to at is at^(2k+1) e^(-at^2/2) times it.
+double truncated_series(double at, int k) {
+  double term = 1.0 / (2 * k + 1);
+  double sum = 0;
+  for (int j = 1; term > sum * 0x1p-60; ++j) {
+    sum += term;
+    term *= at * at / (2 * (k + j) + 1);
+  }
+  return sum;
+}
+
+// E[x^(2k)] of a normal number within [-at, at].
 double truncated_moment(double at, int k) {
-  const auto series = [at](int power) {
-    double term = 1.0 / (2 * power + 1);
-    double sum = 0;
-    for (int j = 1; term > sum * 0x1p-60; ++j) {
-      sum += term;
-      term *= at * at / (2 * (power + j) + 1);
-    }
-    return sum;
-  };
-  double moment = series(k) / series(0);
+  double moment = truncated_series(at, k) / truncated_series(at, 0);
   for (int i = 0; i < k; ++i) moment *= at * at;
   return moment;
 }
@@ -168,6 +177,18 @@ double truncated_moment(double at, int k) {
 double truncated_normal_moment(Parameters parameters, int half) {
   const double variance = truncated_moment(parameters[0], 1);
   return truncated_moment(parameters[0], half) / power(variance, half);
+}
+
+EntryShape truncated_normal_shape(Parameters parameters) {
+  const double at = parameters[0];
+  double outside = 2 * plain::normal_cdf(-at);
+  double inside = 1 - outside;
+  if (at < 1) {  // the smaller of the two without cancellation
+    inside = 2 * at * plain::normal_density(at) * truncated_series(at, 0);
+    outside = 1 - inside;
+  }
+  return shaped(1 / std::sqrt(truncated_moment(at, 1)), EntryKind::kTruncatedNormal,
+                {at, inside, outside});
 }
 
 // Rejection, from the normal law where it mostly lies within the bounds, else from the uniform.
@@ -225,12 +246,15 @@ double outlier_moment(Parameters parameters, int half) {
   return normal_moment({}, half) * ((1 - p) + outlying) / power(variance, half);
 }
 
+EntryShape outlier_shape(Parameters parameters) {
+  const double added = parameters[1] * parameters[1];
+  const double usual = 1 / std::sqrt(1 + parameters[0] * added);
+  return shaped(1, EntryKind::kMixedNormal, {parameters[0], usual * std::sqrt(1 + added), usual});
+}
+
 // Given whether it is an outlier, an entry is normal: one normal number is enough.
 void fill_outlier(Parameters parameters, RandomStream& words, std::span<double> out) {
-  const double p = parameters[0];
-  const double added = parameters[1] * parameters[1];
-  const double usual = 1 / std::sqrt(1 + p * added);
-  const double outlying = usual * std::sqrt(1 + added);
+  const auto [p, outlying, usual] = outlier_shape(parameters).numbers;
   Normal normal;
   for (double& entry : out) {
     const double sd = middle_of_unit(words()) < p ? outlying : usual;
@@ -252,39 +276,56 @@ void fill_ternary(Parameters parameters, RandomStream& words, std::span<double> 
 constexpr auto kLaws = std::to_array<LawRow>({
     {.name = "normal", .help = "standard normal entries",
      .formula = "exp(-x^2/2) / sqrt(2 pi)",
-     .even_moment = normal_moment, .fill = fill_normal},
+     .even_moment = normal_moment, .shape = [](Parameters) { return EntryShape(); },
+     .fill = fill_normal},
     {.name = "uniform", .help = "entries even between two bounds",
      .formula = "1 / (2 sqrt(3)) for |x| <= sqrt(3)",
      .even_moment = [](Parameters, int half) { return power(3, half) / (2 * half + 1); },
+     .shape = [](Parameters) { return shaped(2 * std::sqrt(3.0), EntryKind::kUniform); },
      .fill = fill_uniform},
     {.name = "rademacher", .help = "a fair sign",
      .formula = "1 or -1, each with probability 1/2",
-     .even_moment = [](Parameters, int) { return 1.0; }, .fill = fill_rademacher, .has_atoms = true},
+     .even_moment = [](Parameters, int) { return 1.0; },
+     .shape = [](Parameters) { return shaped(1, EntryKind::kSigned, {1}); },
+     .fill = fill_rademacher, .has_atoms = true},
     {.name = "laplace", .help = "two-sided exponential entries",
      .formula = "exp(-sqrt(2) |x|) / sqrt(2)",
-     .even_moment = laplace_moment, .fill = fill_laplace},
+     .even_moment = laplace_moment,
+     .shape = [](Parameters) { return shaped(std::sqrt(0.125), EntryKind::kExponential); },
+     .fill = fill_laplace},
     {.name = "logistic", .help = "tails between the normal law's and Laplace's",
      .formula = "sqrt(3) / pi * ln(u / (1 - u)), u uniform on (0, 1)",
-     .even_moment = logistic_moment, .fill = fill_logistic},
+     .even_moment = logistic_moment,
+     .shape = [](Parameters) { return shaped(logistic_scale() / 2, EntryKind::kLogistic); },
+     .fill = fill_logistic},
     {.name = "student_t", .help = "heavy tails that fall as a power of the size",
      .formula = "z sqrt((nu - 2) / c), z normal, c chi-squared with nu degrees of freedom",
-     .parameters = kStudentT, .even_moment = student_t_moment, .fill = fill_student_t,
+     .parameters = kStudentT, .even_moment = student_t_moment,
+     .shape = [](Parameters nu) {
+       return shaped(std::sqrt(nu[0] - 2), EntryKind::kStudentT, {1 / nu[0]}); },
+     .fill = fill_student_t,
      .moments_below = [](Parameters numbers) { return numbers[0]; }},
     {.name = "truncated_normal",
      .help = "normal entries without tails, as many initialisations draw them",
      .formula = "z given |z| <= at, z normal, over its spread",
      .parameters = kTruncatedNormal, .even_moment = truncated_normal_moment,
-     .fill = fill_truncated_normal},
+     .shape = truncated_normal_shape, .fill = fill_truncated_normal},
     {.name = "sparse", .help = "mostly zeros, the others normal",
      .formula = "z / sqrt(p) with probability p, else 0, z normal",
-     .parameters = kShareNotZero, .even_moment = sparse_moment, .fill = fill_sparse, .has_atoms = true},
+     .parameters = kShareNotZero, .even_moment = sparse_moment,
+     .shape = [](Parameters p) {
+       return shaped(1 / std::sqrt(p[0]), EntryKind::kMixedNormal, {p[0], 1, 0}); },
+     .fill = fill_sparse, .has_atoms = true},
     {.name = "outlier", .help = "normal entries, a few of them much larger",
      .formula = "(z + b outlier_sd y) / sqrt(1 + p outlier_sd^2), z and y normal, b = 1 with "
                 "probability p, else 0",
-     .parameters = kOutlier, .even_moment = outlier_moment, .fill = fill_outlier},
+     .parameters = kOutlier, .even_moment = outlier_moment, .shape = outlier_shape,
+     .fill = fill_outlier},
     {.name = "ternary", .help = "three levels, as of entries quantised to them",
      .formula = "-1 / sqrt(p) or 1 / sqrt(p), each with probability p/2, else 0",
-     .parameters = kShareNotZero, .even_moment = ternary_moment, .fill = fill_ternary, .has_atoms = true},
+     .parameters = kShareNotZero, .even_moment = ternary_moment,
+     .shape = [](Parameters p) { return shaped(1 / std::sqrt(p[0]), EntryKind::kSigned, {p[0]}); },
+     .fill = fill_ternary, .has_atoms = true},
 });
 // clang-format on
 
@@ -297,6 +338,13 @@ std::span<const LawRow> law_table() {
 const LawRow* find_law(std::string_view name) {
   const auto* row = std::ranges::find(kLaws, name, &LawRow::name);
   return row == kLaws.end() ? nullptr : row;
+}
+
+EntryShape entry_shape(const Law& law) {
+  EntryShape shape = law.row->shape(law.parameters);
+  shape.mean = law.mean;
+  shape.sd *= law.sd;
+  return shape;
 }
 
 bool is_centred_normal(const Law& law) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "numerics/entry_kernel.h"
 #include "numerics/random_stream.h"
 
 namespace attnscale {
@@ -26,8 +27,10 @@ struct LawRow {
   std::span<const LawParameter> parameters = {};  ///< all required, in the order `fill` takes them
   /// E[x^(2 half)] of the standardised law, half from 1 to 12; infinity if it does not exist.
   double (*even_moment)(std::span<const double> parameters, int half);
-  /// Fills `out` with independent draws of mean 0 and spread 1, a function of the words alone. Of
-  /// libm only square roots are used.
+  /// How the vector kernels draw the standardised law.
+  EntryShape (*shape)(std::span<const double> parameters);
+  /// The same law one by one, to be read and trusted: fills `out` with independent draws, a
+  /// function of the words alone. Of libm only square roots are used.
   void (*fill)(std::span<const double> parameters, RandomStream& words, std::span<double> out);
   /// E|x|^k exists for k below this number; nullptr if every moment exists.
   double (*moments_below)(std::span<const double> parameters) = nullptr;
@@ -52,6 +55,9 @@ struct Law {
 
   friend bool operator==(const Law&, const Law&) = default;
 };
+
+/// How the vector kernels draw the law's entries.
+EntryShape entry_shape(const Law& law);
 
 /// Normal entries of mean 0, whose scores are independent normals once the query is known.
 bool is_centred_normal(const Law& law);

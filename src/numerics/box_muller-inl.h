@@ -102,6 +102,28 @@ HWY_INLINE TwoDoubles box_muller(Words radius_word, Words angle_word, Doubles me
   return {hn::MulAdd(radius, point.first, mean), hn::MulAdd(radius, point.second, mean)};
 }
 
+/// A number of each of four rows.
+struct FourDoubles {
+  Doubles x0, x1, x2, x3;
+};
+
+/// Four independent normals mean + sd x.
+HWY_INLINE FourDoubles normals_of(const FourWords& w, Doubles mean, Doubles sd) {
+  const TwoDoubles a = box_muller(w.x0, w.x1, mean, sd);
+  const TwoDoubles b = box_muller(w.x2, w.x3, mean, sd);
+  return {a.first, a.second, b.first, b.second};
+}
+
+/// Stores the first `rows` (1 to 4) of four rows.
+HWY_INLINE void store_rows(const FourDoubles& x, std::size_t rows, std::size_t stride,
+                           double* HWY_RESTRICT out) {
+  const DoubleLanes tag;
+  hn::StoreU(x.x0, tag, out);
+  if (rows > 1) hn::StoreU(x.x1, tag, out + stride);
+  if (rows > 2) hn::StoreU(x.x2, tag, out + 2 * stride);
+  if (rows > 3) hn::StoreU(x.x3, tag, out + 3 * stride);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace attnscale
 HWY_AFTER_NAMESPACE();

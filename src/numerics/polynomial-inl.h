@@ -20,19 +20,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DoubleLanes = hn::CappedTag<double, kLanes>;
 using Doubles = hn::Vec<DoubleLanes>;
 
-/// c[0] + c[1] x + ..., even and odd terms side by side, every step one fused multiply-add.
+/// c[0] + c[1] x + ..., even and odd terms side by side, every step one fused multiply-add. A loop
+/// over pairs, as g++ unrolls no more than 16 turns.
 template <std::size_t kCoefficients>
 HWY_INLINE Doubles polynomial(Doubles x, const double (&c)[kCoefficients]) {
   const DoubleLanes tag;
   const Doubles x2 = hn::Mul(x, x);
   Doubles last = hn::Set(tag, c[kCoefficients - 1]);
   Doubles other = hn::Set(tag, c[kCoefficients - 2]);
-  for (std::size_t i = kCoefficients - 2; i-- > 0;) {
-    const Doubles sum = hn::MulAdd(last, x2, hn::Set(tag, c[i]));
-    last = other;
-    other = sum;
+  for (std::size_t i = kCoefficients - 2; i > 1; i -= 2) {
+    last = hn::MulAdd(last, x2, hn::Set(tag, c[i - 1]));
+    other = hn::MulAdd(other, x2, hn::Set(tag, c[i - 2]));
   }
-  return hn::MulAdd(last, x, other);
+  if constexpr (kCoefficients % 2 == 0) return hn::MulAdd(last, x, other);
+  return hn::MulAdd(other, x, hn::MulAdd(last, x2, hn::Set(tag, c[0])));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -11,10 +11,6 @@ StreamKey stream_key(const BlockAddress& address, StreamPurpose purpose) {
 RandomStream::RandomStream(const BlockAddress& address, StreamPurpose purpose)
     : key_(stream_key(address, purpose)) {}
 
-RandomStream::RandomStream(const BlockAddress& address, StreamPurpose purpose, std::uint64_t query,
-                           std::uint64_t vector)
-    : key_(stream_key(address, purpose)), counter_{0, query, vector, 0} {}
-
 void RandomStream::refill() {
   r123::Threefry4x64 generator;
   const auto words = generator({{counter_[0], counter_[1], counter_[2], counter_[3]}},

@@ -43,10 +43,6 @@ class RandomStream {
 
   RandomStream(const BlockAddress& address, StreamPurpose purpose);
 
-  /// A stream of its own for one vector of one query of the block: 0 is the query, 1 + k its key k.
-  RandomStream(const BlockAddress& address, StreamPurpose purpose, std::uint64_t query,
-               std::uint64_t vector);
-
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 

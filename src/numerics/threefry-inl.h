@@ -89,6 +89,31 @@ HWY_INLINE FourWords threefry(const KeySchedule& key, FourWords w) {
   return w;
 }
 
+/// The words of a stream, four a call, for the queries of the lanes.
+class Generator {
+ public:
+  HWY_INLINE explicit Generator(const StreamKey& key)
+      : schedule_(schedule_of(key)), lane_(hn::Iota(WordLanes(), 0)) {}
+
+  /// Which queries and which of their vectors the next calls are for.
+  HWY_INLINE void turn_to(std::uint64_t first_query, std::uint64_t vector) {
+    const WordLanes tag;
+    query_ = hn::Add(lane_, hn::Set(tag, first_query));
+    vector_ = hn::Set(tag, vector);
+  }
+
+  HWY_INLINE FourWords call(std::uint64_t number, std::uint64_t attempt = 0) const {
+    const WordLanes tag;
+    return threefry(schedule_, {hn::Set(tag, number), query_, vector_, hn::Set(tag, attempt)});
+  }
+
+ private:
+  KeySchedule schedule_;
+  Words lane_;
+  Words query_;
+  Words vector_;
+};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace attnscale
 HWY_AFTER_NAMESPACE();

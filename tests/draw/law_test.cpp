@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "numerics/lanes.h"
 #include "support/drawn_cell.h"
 #include "support/kolmogorov_smirnov.h"
 
@@ -133,46 +134,102 @@ bool has_error(const LawCase& one) {
   return one.name != "outlier" || one.parameters[0] > 0.01;
 }
 
-std::vector<double> draws_of(const LawCase& one, std::size_t count) {
+std::vector<double> boost_draws(const LawCase& one, std::size_t count) {
   RandomStream words({30, hash_text(one.name), 0}, StreamPurpose::kEntries);
   std::vector<double> draws(count);
   find_law(one.name)->fill(one.parameters, words, draws);
   return draws;
 }
 
-// Mean, variance and, where its error exists, the fourth moment: each within 5 standard errors that
-// the draws tell, 6e-7 each.
-TEST(EveryLaw, HasTheMomentsItSays) {
-  constexpr std::size_t kDraws = 200000;
-  for (const LawCase& one : law_cases()) {
-    SCOPED_TRACE(one.name +
-                 (one.parameters.empty() ? "" : " " + std::to_string(one.parameters[0])));
-    const std::vector<double> draws = draws_of(one, kDraws);
-    const auto expect_mean_of_power = [&](int power, double expected) {
-      double sum = 0;
-      double squares = 0;
-      for (const double draw : draws) {
-        const double term = std::pow(draw, power);
-        sum += term;
-        squares += term * term;
-      }
-      const double mean = sum / kDraws;
-      const double error = std::sqrt((squares / kDraws - mean * mean) / kDraws);
-      EXPECT_LE(std::abs(mean - expected), 5 * error + 1e-12) << "power " << power;
-    };
-    expect_mean_of_power(1, 0);
-    const double kurtosis = find_law(one.name)->kurtosis(one.parameters);
-    if (kurtosis == kInfinity) continue;
-    expect_mean_of_power(2, 1);
-    if (has_error(one)) expect_mean_of_power(4, kurtosis);
+// Of vectors of 1000 entries, eight queries each.
+std::vector<double> kernel_draws(const LawCase& one, std::size_t count) {
+  constexpr std::int64_t kD = 1000;
+  constexpr auto kGroup = static_cast<std::size_t>(kD * kLanes);
+  const EntryShape shape = find_law(one.name)->shape(one.parameters);
+  std::vector<double> draws((count + kGroup - 1) / kGroup * kGroup);
+  for (std::size_t start = 0; start < draws.size(); start += kGroup) {
+    draw_entries({31, hash_text(one.name), 0, 0}, static_cast<std::int64_t>(start / 1000), 0, shape,
+                 kD, std::span(draws).subspan(start, kGroup));
   }
+  draws.resize(count);
+  return draws;
+}
+
+constexpr std::array kWaysToDraw{kernel_draws, boost_draws};
+
+std::string title(const LawCase& one) {
+  return one.name + (one.parameters.empty() ? "" : " " + std::to_string(one.parameters[0]));
+}
+
+// Mean, variance and, where its error exists, the fourth moment: each within so many standard
+// errors that the draws tell: 6e-7 each of 5, 6e-5 of 4.
+void expect_moments(const LawCase& one, const std::vector<double>& draws, double errors) {
+  const auto count = static_cast<double>(draws.size());
+  const auto expect_mean_of_power = [&](int power, double expected) {
+    double sum = 0;
+    double squares = 0;
+    for (const double draw : draws) {
+      const double term = std::pow(draw, power);
+      sum += term;
+      squares += term * term;
+    }
+    const double mean = sum / count;
+    const double error = std::sqrt((squares / count - mean * mean) / count);
+    EXPECT_LE(std::abs(mean - expected), errors * error + 1e-12) << "power " << power;
+  };
+  expect_mean_of_power(1, 0);
+  const double kurtosis = find_law(one.name)->kurtosis(one.parameters);
+  if (kurtosis == kInfinity) return;
+  expect_mean_of_power(2, 1);
+  if (has_error(one)) expect_mean_of_power(4, kurtosis);
+}
+
+TEST(EveryLaw, HasTheMomentsItSays) {
+  for (const LawCase& one : law_cases()) {
+    SCOPED_TRACE(title(one));
+    for (const auto& draws_of : kWaysToDraw) expect_moments(one, draws_of(one, 200000), 5);
+  }
+}
+
+// One Kolmogorov-Smirnov statistic each: 1e-6. Then how many lie beyond the sizes that a share of
+// 0.01 ... 100 / count of Boost's exceed: two Poisson counts, 5 standard deviations, 6e-7 each.
+void expect_kernels_of_boosts_law(std::size_t count) {
+  for (const LawCase& one : law_cases()) {
+    SCOPED_TRACE(title(one));
+    std::vector<double> kernel = kernel_draws(one, count);
+    std::vector<double> boost = boost_draws(one, count);
+    expect_moments(one, kernel, 4);
+    EXPECT_LT(kolmogorov_smirnov(kernel, boost), kOneInAMillion);
+    for (std::vector<double>* draws : {&kernel, &boost}) {
+      for (double& draw : *draws) draw = std::abs(draw);
+      std::ranges::sort(*draws);
+    }
+    for (auto beyond = count / 100; beyond >= 100; beyond /= 10) {
+      const double size = boost[count - beyond];
+      const auto larger =
+          static_cast<double>(kernel.end() - std::ranges::upper_bound(kernel, size));
+      const auto as_boost =
+          static_cast<double>(boost.end() - std::ranges::upper_bound(boost, size));
+      EXPECT_LE(std::abs(larger - as_boost), 5 * std::sqrt(larger + as_boost)) << beyond;
+    }
+  }
+}
+
+TEST(KernelOfEveryLaw, DrawsAsBoostDoes) {
+  expect_kernels_of_boosts_law(100000);
+}
+
+TEST(KernelOfEveryLaw, DrawsAsBoostDoesSlow) {
+  expect_kernels_of_boosts_law(1000000);
 }
 
 // One Kolmogorov-Smirnov statistic each against the distribution function: 1e-6.
 TEST(EveryContinuousLaw, HasItsDistributionFunction) {
   constexpr std::size_t kDraws = 100000;
   const auto expect_law = [&](const LawCase& one, const std::function<double(double)>& function) {
-    EXPECT_LT(kolmogorov_smirnov(draws_of(one, kDraws), function), kOneInAMillion) << one.name;
+    for (const auto& draws_of : kWaysToDraw) {
+      EXPECT_LT(kolmogorov_smirnov(draws_of(one, kDraws), function), kOneInAMillion) << one.name;
+    }
   };
   expect_law({"normal", {}, 0}, normal_distribution);
   expect_law({"uniform", {}, 0}, [](double x) { return 0.5 + x / std::sqrt(12.0); });
@@ -203,14 +260,18 @@ TEST(EveryContinuousLaw, HasItsDistributionFunction) {
 TEST(SparseLaw, HoldsThatManyNumbersWhichAreNot0) {
   constexpr double kP = 0.1;
   constexpr std::size_t kDraws = 100000;
-  const std::vector<double> draws = draws_of({"sparse", {kP}, 0}, kDraws);
-  const auto zeros = static_cast<double>(std::count(draws.begin(), draws.end(), 0.0));
-  // Binomial, 5 standard deviations: 6e-7.
-  EXPECT_NEAR(zeros / kDraws, 1 - kP, 5 * std::sqrt(kP * (1 - kP) / kDraws));
+  for (const auto& draws_of : kWaysToDraw) {
+    const std::vector<double> draws = draws_of({"sparse", {kP}, 0}, kDraws);
+    const auto zeros = static_cast<double>(std::count(draws.begin(), draws.end(), 0.0));
+    // Binomial, 5 standard deviations: 6e-7.
+    EXPECT_NEAR(zeros / kDraws, 1 - kP, 5 * std::sqrt(kP * (1 - kP) / kDraws));
+  }
 }
 
 TEST(RademacherLaw, GivesSignsAlone) {
-  for (const double draw : draws_of({"rademacher", {}, 0}, 1000)) EXPECT_EQ(std::abs(draw), 1);
+  for (const auto& draws_of : kWaysToDraw) {
+    for (const double draw : draws_of({"rademacher", {}, 0}, 1000)) EXPECT_EQ(std::abs(draw), 1);
+  }
 }
 
 // Spread and kurtosis of the scores of every law under the samplers that draw entries. 4 standard

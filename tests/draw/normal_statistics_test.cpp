@@ -21,8 +21,7 @@ std::vector<double> draw_normals(const StreamKey& key, std::size_t count,
   constexpr auto kPerGroup = static_cast<std::size_t>(kRows * kLanes);
   std::vector<double> normals(count / kPerGroup * kPerGroup);
   for (std::size_t start = 0; start < normals.size(); start += kPerGroup) {
-    draw_normal_entries(key, first_query, 0, {}, kRows,
-                        std::span(normals).subspan(start, kPerGroup));
+    draw_entries(key, first_query, 0, {}, kRows, std::span(normals).subspan(start, kPerGroup));
     first_query += kLanes;
   }
   return normals;
@@ -72,7 +71,7 @@ void expect_tails(std::int64_t groups) {
   std::array<double, 4> counts{};
   std::vector<double> normals(static_cast<std::size_t>(kRows * kLanes));
   for (std::int64_t group = 0; group < groups; ++group) {
-    draw_normal_entries({9, 9, 9, 9}, group * kLanes, 0, {}, kRows, normals);
+    draw_entries({9, 9, 9, 9}, group * kLanes, 0, {}, kRows, normals);
     for (const double x : normals) {
       if (std::abs(x) <= levels[0]) continue;
       for (std::size_t i = 0; i < levels.size(); ++i) counts[i] += std::abs(x) > levels[i] ? 1 : 0;

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "draw/draw_block.h"
-#include "numerics/normal_kernel.h"
 #include "support/drawn_scores.h"
 #include "support/forced_target.h"
 
@@ -264,19 +263,12 @@ TEST(NormsOfBoost, AreThoseOfItsEntries) {
 /// Entries of one vector of one query of kAddress, as `vectors` draws them.
 std::vector<double> entries_of_vector(const Law& law, std::size_t d, std::size_t query,
                                       std::size_t vector) {
+  const auto size = static_cast<std::int64_t>(d);
+  std::vector<double> rows(static_cast<std::size_t>(entry_rows(size) * kLanes));
+  draw_entries(stream_key(kAddress, StreamPurpose::kEntries), static_cast<std::int64_t>(query),
+               static_cast<std::int64_t>(vector), entry_shape(law), size, rows);
   std::vector<double> entries(d);
-  if (law.row == find_law("normal")) {
-    const auto size = static_cast<std::int64_t>(d);
-    std::vector<double> rows(static_cast<std::size_t>(entry_rows(size) * kLanes));
-    draw_normal_entries(stream_key(kAddress, StreamPurpose::kEntries),
-                        static_cast<std::int64_t>(query), static_cast<std::int64_t>(vector),
-                        {law.mean, law.sd}, size, rows);
-    for (std::size_t i = 0; i < d; ++i) entries[i] = rows[i * kLanes];
-    return entries;
-  }
-  RandomStream words(kAddress, StreamPurpose::kEntries, query, vector);
-  law.row->fill(law.parameters, words, entries);
-  for (double& entry : entries) entry = law.mean + law.sd * entry;
+  for (std::size_t i = 0; i < d; ++i) entries[i] = rows[i * kLanes];
   return entries;
 }
 

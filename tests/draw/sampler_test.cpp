@@ -20,16 +20,13 @@ using ::testing::ElementsAreArray;
 
 constexpr BlockAddress kAddress{3, 0x5ca1ab1e, 2};
 
-void fill_signs(std::span<const double>, RandomStream& words, std::span<double> out) {
-  for (double& entry : out) entry = (words() >> 63) != 0 ? 1 : -1;
+std::vector<double> some_parameters(const LawRow& row) {
+  std::vector<double> parameters;
+  for (const LawParameter& parameter : row.parameters) {
+    parameters.push_back(std::min(parameter.above + 5, (parameter.above + parameter.at_most) / 2));
+  }
+  return parameters;
 }
-
-double moment_of_signs(std::span<const double>, int) {
-  return 1;
-}
-
-// A law that the vector kernels do not know: +1 or -1.
-constexpr LawRow kSigns{"signs", "", "", {}, moment_of_signs, fill_signs};
 
 class EverySampler : public ::testing::TestWithParam<SamplerRow> {};
 
@@ -114,52 +111,31 @@ TEST(VectorsAndDirect, MoreKeysMoveNoScore) {
   }
 }
 
+// The bound of score_drawn_keys, of every law.
 TEST(VectorsSampler, ScoresAreDotProductsOfTheEntriesDrawn) {
-  const Draw draw{normal_entries(0.5, 2), 300, 3};
-  const std::vector<double> scores = draw_scores(*find_sampler("vectors"), draw, kAddress, 8);
+  constexpr std::size_t kD = 700;
   const StreamKey words = stream_key(kAddress, StreamPurpose::kEntries);
-  std::vector<std::vector<double>> vectors(4, std::vector<double>(300 * 8));
-  for (std::int64_t i = 0; i < 4; ++i) {
-    draw_normal_entries(words, 0, i, {0.5, 2}, 300, vectors[static_cast<std::size_t>(i)]);
-  }
-  for (std::size_t query = 0; query < 8; ++query) {
-    for (std::size_t key = 0; key < 3; ++key) {
-      long double exact = 0;
-      for (std::size_t i = 0; i < 300; ++i) {
-        exact += static_cast<long double>(vectors[0][i * 8 + query]) *
-                 static_cast<long double>(vectors[1 + key][i * 8 + query]);
-      }
-      EXPECT_NEAR(scores[query * 3 + key], static_cast<double>(exact), 1e-12);
-    }
-  }
-}
-
-TEST(VectorsSampler, LawsWithoutAKernelDrawFromAStreamForEachVector) {
-  // Entries 0.5 + 2 s with signs s: sums of multiples of 1/4, exact.
-  for (const bool normal_keys : {false, true}) {
-    Draw draw{normal_entries(), 700, 3};
-    draw.entries.queries = {&kSigns, {}, 0.5, 2};
-    if (!normal_keys) draw.entries.keys = {&kSigns, {}, 0.5, 2};
+  for (const LawRow& row : law_table()) {
+    SCOPED_TRACE(row.name);
+    const Law law{&row, some_parameters(row), 0.5, 2};
+    const Draw draw{{"law", {}, law, law}, kD, 3};
     const std::vector<double> scores = draw_scores(*find_sampler("vectors"), draw, kAddress, 9);
-    std::vector<double> normals(700 * 16);
-    const auto vector_of = [&](std::size_t query, std::size_t vector) {
-      RandomStream words(kAddress, StreamPurpose::kEntries, query, vector);
-      std::vector<double> entries(700);
-      fill_signs({}, words, entries);
-      for (double& entry : entries) entry = 0.5 + 2 * entry;
-      return entries;
-    };
-    for (std::size_t key = 0; key < 3; ++key) {
-      draw_normal_entries(stream_key(kAddress, StreamPurpose::kEntries), 0,
-                          static_cast<std::int64_t>(key) + 1, {}, 700, normals);
-      for (std::size_t query = 0; query < 9; ++query) {
-        const std::vector<double> q = vector_of(query, 0);
-        const std::vector<double> k = vector_of(query, 1 + key);
-        double exact = 0;
-        for (std::size_t i = 0; i < 700; ++i) {
-          exact += q[i] * (normal_keys ? normals[i * 16 + query] : k[i]);
+    std::vector<std::vector<double>> vectors(4, std::vector<double>(kD * 16));
+    for (std::size_t i = 0; i < 4; ++i) {
+      draw_entries(words, 0, static_cast<std::int64_t>(i), entry_shape(law), kD, vectors[i]);
+    }
+    for (std::size_t query = 0; query < 9; ++query) {
+      for (std::size_t key = 0; key < 3; ++key) {
+        long double exact = 0;
+        long double magnitude = 0;
+        for (std::size_t i = 0; i < kD; ++i) {
+          const long double term = static_cast<long double>(vectors[0][i * 16 + query]) *
+                                   static_cast<long double>(vectors[1 + key][i * 16 + query]);
+          exact += term;
+          magnitude += std::abs(term);
         }
-        EXPECT_NEAR(scores[query * 3 + key], exact, normal_keys ? 1e-11 : 0);
+        EXPECT_LE(std::abs(scores[query * 3 + key] - exact),
+                  0x1p-53L * (67 * magnitude + 2 * std::abs(exact)));
       }
     }
   }
@@ -190,7 +166,7 @@ TEST(DirectSampler, DrawsCentredNormalEntriesOnly) {
   EXPECT_TRUE(can_draw_direct(normal_entries(0, 3)));
   EXPECT_FALSE(can_draw_direct(normal_entries(0.1, 1)));
   Entries entries = normal_entries();
-  entries.keys.row = &kSigns;
+  entries.keys.row = find_law("rademacher");
   EXPECT_FALSE(can_draw_direct(entries));
   std::swap(entries.queries, entries.keys);
   EXPECT_FALSE(can_draw_direct(entries));

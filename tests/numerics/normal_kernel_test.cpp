@@ -12,6 +12,7 @@
 #include <cstring>
 #include <numbers>
 
+#include "numerics/entry_kernel.h"
 #include "support/forced_target.h"
 
 namespace attnscale {
@@ -23,10 +24,10 @@ using Counter = std::array<std::uint64_t, 4>;
 constexpr auto kWidth = static_cast<std::size_t>(kLanes);
 constexpr StreamKey kKey{11, 0xfeedfacecafebeefU, 5, 0};
 
-std::vector<double> normal_entries(std::int64_t first_query, std::int64_t vector, std::int64_t d,
-                                   std::int64_t stride, NormalShape shape = {}) {
+std::vector<double> entries_of(std::int64_t first_query, std::int64_t vector, std::int64_t d,
+                               std::int64_t stride, EntryShape shape = {}) {
   std::vector<double> entries(static_cast<std::size_t>(entry_rows(d) * stride));
-  draw_normal_entries(kKey, first_query, vector, shape, d, entries);
+  draw_entries(kKey, first_query, vector, shape, d, entries);
   return entries;
 }
 
@@ -81,6 +82,20 @@ TEST(Threefry, FollowsRandom123ThroughCallsQueriesVectorsAndAttempts) {
   }
 }
 
+// A shape of every kind, with numbers that reach each of its branches.
+const std::vector<EntryShape>& shapes() {
+  using enum EntryKind;
+  static const std::vector<EntryShape> all{{-0.25, 0.75, kNormal, {}},
+                                           {-0.25, 0.75, kUniform, {}},
+                                           {-0.25, 0.75, kExponential, {}},
+                                           {-0.25, 0.75, kLogistic, {}},
+                                           {-0.25, 0.75, kStudentT, {0.4}},
+                                           {-0.25, 0.75, kTruncatedNormal, {8, 1, 1e-15}},
+                                           {-0.25, 0.75, kMixedNormal, {0.1, 5, 1}},
+                                           {-0.25, 0.75, kSigned, {0.5}}};
+  return all;
+}
+
 // Everything the kernels draw, at sizes that leave calls and blocks incomplete.
 std::vector<double> draw_everything() {
   std::vector<double> all;
@@ -88,14 +103,17 @@ std::vector<double> draw_everything() {
     all.insert(all.end(), more.begin(), more.end());
   };
   for (const std::int64_t d : {1, 2, 3, 5, 17, 259, 1024}) {
-    const std::vector<double> entries = normal_entries(3, 0, d, 24, {0.5, 2});
+    const std::vector<double> entries = entries_of(3, 0, d, 24, {0.5, 2});
     keep(entries);
     std::vector<double> scores(3 * 24);
     std::vector<double> squared_norms(scores.size());
-    score_normal_keys(kKey, 3, 1, 3, {-0.25, 0.75},
-                      {d, entries, 24, scores.data(), 24, squared_norms.data()});
-    keep(scores);
-    keep(squared_norms);
+    for (const EntryShape& shape : shapes()) {
+      keep(entries_of(3, 0, d, 24, shape));
+      score_drawn_keys(kKey, 3, 1, 3, shape,
+                       {d, entries, 24, scores.data(), 24, squared_norms.data()});
+      keep(scores);
+      keep(squared_norms);
+    }
     std::vector<double> squares(4096);
     draw_chi_squared(kKey, 9, d, squares);
     keep(squares);
@@ -122,9 +140,9 @@ TEST(NormalKernel, GivesTheSameBytesOnEveryInstructionSet) {
 
 TEST(NormalKernel, RunsOnTheBaselineWithinRounding) {
   // Without fused multiply-add every step of the polynomials rounds twice: a few units more.
-  const std::vector<double> expected = normal_entries(0, 0, 1000, 16);
+  const std::vector<double> expected = entries_of(0, 0, 1000, 16);
   const ForcedTarget forced(HWY_STATIC_TARGET);
-  const std::vector<double> baseline = normal_entries(0, 0, 1000, 16);
+  const std::vector<double> baseline = entries_of(0, 0, 1000, 16);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(baseline[i], expected[i], 16 * 0x1p-52 * std::abs(expected[i])) << i;
   }
@@ -136,7 +154,7 @@ TEST(NormalKernel, NormalsAreBoxMullerOfTheWordsToEightRoundings) {
   constexpr std::int64_t kD = 40000;
   std::vector<std::uint64_t> words(kD * kWidth);
   draw_words(kKey, {0, 0, 0, 0}, words);
-  const std::vector<double> normals = normal_entries(0, 0, kD, kLanes);
+  const std::vector<double> normals = entries_of(0, 0, kD, kLanes);
   long double largest = 0;
   for (std::size_t pair = 0; pair < kD / 2; ++pair) {
     for (std::size_t lane = 0; lane < kWidth; ++lane) {
@@ -160,8 +178,8 @@ TEST(NormalKernel, NormalsAreBoxMullerOfTheWordsToEightRoundings) {
 }
 
 TEST(NormalKernel, NumbersDependOnTheirAddressAlone) {
-  const std::vector<double> wide = normal_entries(0, 2, 7, 24);
-  const std::vector<double> narrow = normal_entries(8, 2, 5, 8);  // fewer queries, fewer entries
+  const std::vector<double> wide = entries_of(0, 2, 7, 24);
+  const std::vector<double> narrow = entries_of(8, 2, 5, 8);  // fewer queries, fewer entries
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_THAT(std::span(narrow).subspan(i * 8, 8),
                 ElementsAreArray(std::span(wide).subspan(i * 24 + 8, 8)));
@@ -185,18 +203,18 @@ TEST(NormalKernel, NumbersDependOnTheirAddressAlone) {
 }
 
 TEST(NormalKernel, LongDotProductsAndNormsLoseNoAccuracy) {
-  // Means of 1 make all partial sums large. The bound of score_normal_keys holds always. With 256
+  // Means of 1 make all partial sums large. The bound of score_drawn_keys holds always. With 256
   // blocks the errors inside them average out to about 0.3 u of the score, and the last rounding
   // adds at most 1: 3 u leave room. Without the compensation it would be 4 u of standard deviation.
   constexpr std::int64_t kLong = 65536;
   for (const std::int64_t d : {std::int64_t{3}, std::int64_t{1000}, kLong}) {
-    const NormalShape shape{1, 2};
-    const std::vector<double> query = normal_entries(0, 0, d, kLanes, shape);
-    const std::vector<double> key = normal_entries(0, 1 + 6, d, kLanes, shape);
+    const EntryShape shape{1, 2};
+    const std::vector<double> query = entries_of(0, 0, d, kLanes, shape);
+    const std::vector<double> key = entries_of(0, 1 + 6, d, kLanes, shape);
     std::vector<double> scores(kWidth);
     std::vector<double> squared_norms(kWidth);
-    score_normal_keys(kKey, 0, 6, 1, shape,
-                      {d, query, kLanes, scores.data(), kLanes, squared_norms.data()});
+    score_drawn_keys(kKey, 0, 6, 1, shape,
+                     {d, query, kLanes, scores.data(), kLanes, squared_norms.data()});
     for (std::size_t lane = 0; lane < kWidth; ++lane) {
       long double exact = 0;
       long double magnitude = 0;
@@ -223,7 +241,7 @@ TEST(NormalKernel, LongDotProductsAndNormsLoseNoAccuracy) {
 }
 
 TEST(NormalKernel, RowsPastDAreZero) {
-  const std::vector<double> entries = normal_entries(0, 0, 5, kLanes);
+  const std::vector<double> entries = entries_of(0, 0, 5, kLanes);
   EXPECT_THAT(std::span(entries).subspan(5 * kWidth), ::testing::Each(0.0));
   EXPECT_THAT(std::span(entries).first(5 * kWidth), ::testing::Each(::testing::Ne(0.0)));
 }

@@ -24,7 +24,7 @@ double kolmogorov_smirnov(std::vector<double> sample, const Distribution& distri
   return std::sqrt(n) * largest;
 }
 
-/// sqrt(n m / (n + m)) sup |F_n - G_m| of two samples without ties between them.
+/// sqrt(n m / (n + m)) sup |F_n - G_m| of two samples; with ties the probability is less.
 inline double kolmogorov_smirnov(std::vector<double> a, std::vector<double> b) {
   std::ranges::sort(a);
   std::ranges::sort(b);
@@ -32,7 +32,9 @@ inline double kolmogorov_smirnov(std::vector<double> a, std::vector<double> b) {
   const auto m = static_cast<double>(b.size());
   double largest = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    a[i] <= b[j] ? ++i : ++j;
+    const double x = std::min(a[i], b[j]);
+    while (i < a.size() && a[i] == x) ++i;
+    while (j < b.size() && b[j] == x) ++j;
     largest = std::max(largest, std::abs(static_cast<double>(i) / n - static_cast<double>(j) / m));
   }
   return std::sqrt(n * m / (n + m)) * largest;
