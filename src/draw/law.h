@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "numerics/entry_kernel.h"
+#include "numerics/entry_shape.h"
 #include "numerics/random_stream.h"
 
 namespace attnscale {

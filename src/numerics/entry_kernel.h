@@ -8,39 +8,13 @@
 // from attempt 1 of that call where a kind takes more than one word an entry.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
+#include "numerics/entry_shape.h"
 #include "numerics/random_stream.h"
 
 namespace attnscale {
-
-/// How an entry is made of random words; u is uniform on (0, 1), z standard normal, and a sign is
-/// fair. None rejects anything.
-enum class EntryKind {
-  kNormal,       ///< z
-  kUniform,      ///< u - 1/2
-  kExponential,  ///< a sign times -2 ln u
-  kLogistic,     ///< 2 ln(u / (1 - u))
-  /// sqrt(u^(-2/nu) - 1) sin(pi (v - 1/2)) = T / sqrt(nu), T of Student's law: Bailey, "Polar
-  /// generation of random variates with the t-distribution", Math. Comp. 62 (1994), without its
-  /// rejection. Numbers: 1 / nu.
-  kStudentT,
-  /// z given |z| <= at, by the inverse of the distribution function. Numbers: at, the probabilities
-  /// of |z| <= at and of |z| > at.
-  kTruncatedNormal,
-  kMixedNormal,  ///< a z with probability p, else b z. Numbers: p, a, b
-  kSigned,       ///< a sign with probability p, else 0. Numbers: p
-};
-
-/// An entry is mean + sd x, x of that kind.
-struct EntryShape {
-  double mean = 0;
-  double sd = 1;
-  EntryKind kind = EntryKind::kNormal;
-  std::array<double, 3> numbers{};
-};
 
 /// Rows that hold a vector of d entries for score_drawn_keys: d rounded up to whole calls.
 constexpr std::int64_t entry_rows(std::int64_t d) {

@@ -1,5 +1,5 @@
 // Four entries of each kind at a time, in vectors, from the words of a stream. Included by kernels
-// only, once per instruction set. What each kind is, entry_kernel.h says.
+// only, once per instruction set. What each kind is, entry_shape.h says.
 
 #if defined(ATTNSCALE_NUMERICS_ENTRY_KINDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNSCALE_NUMERICS_ENTRY_KINDS_INL_H_
@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "numerics/box_muller-inl.h"
-#include "numerics/entry_kernel.h"
+#include "numerics/entry_shape.h"
 #include "numerics/exponential-inl.h"
 
 HWY_BEFORE_NAMESPACE();

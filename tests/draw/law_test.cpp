@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "numerics/entry_kernel.h"
 #include "numerics/lanes.h"
 #include "support/drawn_cell.h"
 #include "support/kolmogorov_smirnov.h"

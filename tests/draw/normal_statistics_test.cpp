@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/entry_kernel.h"
 #include "numerics/normal_kernel.h"
 #include "support/kolmogorov_smirnov.h"
 
