@@ -10,6 +10,7 @@
 
 #include "draw/draw_block.h"
 #include "numerics/entry_kernel.h"
+#include "numerics/normal_kernel.h"
 #include "support/drawn_scores.h"
 #include "support/forced_target.h"
 
