@@ -16,7 +16,8 @@ ExactCommand exact_command(const Arguments& arguments) {
     const std::string json = axis_json(*text);
     const std::string place = fmt::format("--{} {}", key, *text);
     if (json.find("..") != std::string::npos) {
-      arguments.refuse(place + ": a range ends with its step, as 4..1024x4 or 2..10+2");
+      arguments.refuse(
+          fmt::format("{}: a range ends with its step, as 4..1024x4 or 2..10+2", place));
     }
     exact.asked.push_back({key, json, place});
   }

@@ -254,7 +254,7 @@ std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::si
     const ScreenRows screen = shown == MetricsShown::kAsked ? ScreenRows{} : screen_rows(whole);
     const std::string& experiment = whole.rows.front()->key.experiment;
     if (!screen.left_out.empty() && std::exchange(cut, experiment) == experiment) {
-      all.back().tables.back().notes.push_back("likewise for " + caption_of(whole));
+      all.back().tables.back().notes.push_back(fmt::format("likewise for {}", caption_of(whole)));
       continue;  // one table of each experiment: all would be more than a screen
     }
     const ResultGrid grid = screen.rows.empty() ? whole : grids_of(screen.rows).front();
