@@ -105,8 +105,8 @@ TEST(Coverage, SlowOfTheKurtosisNeedsMoreQueriesAtSmallSizes) {
 }
 
 // Counts are whole: no interval covers a fraction equally often at every value of it. Clopper and
-// Pearson's covers at least 95 % (0.22 % of which these seeds may miss by chance), the paired one
-// of contrasts about as much.
+// Pearson's covers at least 95 % (0.22 % of which these seeds may miss by chance), and so do two of
+// them joined for a contrast.
 TEST(Coverage, SlowOfAFractionIsAtLeastNinetyThreeAndAHalfPerCent) {
   for (const std::int64_t d : {4, 64}) {
     SCOPED_TRACE("d = " + std::to_string(d));
