@@ -64,7 +64,7 @@ struct PlanLine {
   std::string sampler = {};  // none for given numbers, nor what follows from it
   std::int64_t queries;
   std::optional<std::int64_t> blocks = {}, block_queries = {};
-  std::optional<double> seconds = {};  // expected
+  double seconds;  // expected
 };
 
 PlanLine line_of(const Experiment& experiment, const Given& given) {
@@ -72,7 +72,8 @@ PlanLine line_of(const Experiment& experiment, const Given& given) {
           .entries = "given",
           .d = size_of(given),
           .keys = all_keys(given),
-          .queries = head_count(given) * query_count(given)};
+          .queries = head_count(given) * query_count(given),
+          .seconds = expected_given_seconds(experiment)};
 }
 
 PlanLine line_of(const Experiment& experiment, const Cell& cell, double seconds) {
@@ -116,8 +117,7 @@ Table plan_table(const Config& config, const std::vector<PlanLine>& lines) {
     asked = line.asked;
     table.rows.push_back({asked->name, line.entries, value(line.entries_value), value(line.d),
                           line.keys, text(line.sampler), line.queries, value(line.blocks),
-                          value(line.block_queries), value(line.seconds), logits, config.name,
-                          identity});
+                          value(line.block_queries), line.seconds, logits, config.name, identity});
   }
   return table;
 }
@@ -130,14 +130,12 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
   double total = 0;
-  bool has_unknown = false;
   for (const PlanLine& line : lines) {
     screen.rows.push_back({line.asked->name, name_with_value(line.entries, line.entries_value),
                            whole(line.d), std::to_string(line.keys), line.sampler,
                            std::to_string(line.queries), whole(line.blocks),
-                           line.seconds ? seconds_text(*line.seconds) : ""});
-    total += line.seconds.value_or(0);
-    has_unknown |= !line.seconds;
+                           seconds_text(line.seconds)});
+    total += line.seconds;
   }
   std::string text = to_text(screen, width) + "\nLogits\n";
   const std::vector<std::string> logits = formula_lines(config);
@@ -150,10 +148,9 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   const std::vector<std::string> given = given_lines(config);
   if (!given.empty()) text += "\nGiven numbers\n";
   for (const std::string& line : given) text += fmt::format("  {}\n", line);
-  text +=
-      fmt::format("\nA run would take {} {} processor seconds{}. Nothing was run.\n",
-                  total < 0.01 ? "less than" : "about", total < 0.01 ? "0.01" : seconds_text(total),
-                  has_unknown ? " and, beyond that, what the given numbers take" : "");
+  text += fmt::format("\nA run would take {} {} processor seconds. Nothing was run.\n",
+                      total < 0.01 ? "less than" : "about",
+                      total < 0.01 ? "0.01" : seconds_text(total));
   if (const std::string hint = faster_sampler(config); !hint.empty()) text += hint + "\n";
   return text + fmt::format("Results go to {}\n", folder.string());
 }

@@ -121,11 +121,11 @@ void expect_unchanged(const Given& given) {
 
 // False if `stop` ended it.
 bool measure_given_into(Results& results, const Config& config, const Experiment& experiment,
-                        const StopSignal& stop) {
-  auto given = measure_given(config, experiment, stop);
+                        const GivenOptions& options) {
+  auto given = measure_given(config, experiment, options);
   if (!given) return false;
   if (experiment.given->baseline) {
-    auto baselines = measure_baseline(config, experiment, given->rows, stop);
+    auto baselines = measure_baseline(config, experiment, given->rows, options.stop);
     if (!baselines) return false;
     append(results.baselines, std::move(*baselines));
   }
@@ -141,7 +141,8 @@ bool measure_given_into(Results& results, const Config& config, const Experiment
 }  // namespace
 
 std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
-                                        const StopSignal& stop) {
+                                        const EndOptions& options) {
+  const StopSignal& stop = options.stop;
   const std::vector<CellTally> tallies = ledger.tallies();
   ExactValues exact(plan.config.reference);
   FragileMeans fragile;
@@ -151,7 +152,11 @@ std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
     if (experiment.given) {
-      if (!measure_given_into(results, plan.config, experiment, stop)) return std::nullopt;
+      GivenOptions of_given{stop, options.run};
+      if (options.progress) {
+        of_given.progress = [&](std::int64_t queries) { options.progress(i, queries); };
+      }
+      if (!measure_given_into(results, plan.config, experiment, of_given)) return std::nullopt;
     }
     for (; cell < plan.cells.size() && plan.cells[cell].experiment == i; ++cell) {
       std::vector<ResultRow> rows = estimate_cell(plan, plan.cells[cell], tallies[cell], exact);

@@ -1,7 +1,10 @@
 // The end of a run, however its blocks were measured: estimates, warnings and files.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "app/manifest.h"
 #include "config/user_error.h"
 #include "execution/ledger.h"
+#include "experiment/group_runner.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
 #include "experiment/result_row.h"
@@ -23,10 +27,16 @@ struct FinishedRun {
   ExitCode exit_code = ExitCode::kDone;  ///< or kTargetNotReached
 };
 
-/// Everything the run found out, from a complete ledger of the whole run. Empty if `stop` ended it;
-/// `stop` is asked between cells and while samples are drawn.
+struct EndOptions {
+  StopSignal stop = nullptr;         ///< asked between cells, while samples are drawn, and more
+  GroupRunner run = run_one_by_one;  ///< of given numbers
+  /// Called when queries of given numbers were measured, with the place of their experiment.
+  std::function<void(std::size_t experiment, std::int64_t queries)> progress = nullptr;
+};
+
+/// Everything the run found out, from a complete ledger of the whole run. Empty if `stop` ended it.
 std::optional<FinishedRun> estimate_run(const Plan& plan, const Ledger& ledger,
-                                        const StopSignal& stop = nullptr);
+                                        const EndOptions& options = {});
 
 /// Writes the result files and config.json into `folder`, each atomically, and returns their
 /// entries of the manifest.

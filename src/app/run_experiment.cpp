@@ -16,6 +16,7 @@
 #include "app/run_progress.h"
 #include "config/config.h"
 #include "execution/checkpoint.h"
+#include "execution/group_threads.h"
 #include "execution/shards.h"
 #include "execution/stop.h"
 #include "io/folder_lock.h"
@@ -139,8 +140,7 @@ LoadedConfig load(const RunCommand& command) {
 
 bool measure(const WantedRun& wanted, const RunCommand& command, const fs::path& folder,
              const StopRequest& stop, StopGuard& guard, Executor& executor, Ledger& ledger,
-             RunJournal& journal) {
-  RunProgress progress(wanted.plan, ledger, command.progress);
+             RunProgress& progress, RunJournal& journal) {
   ExecutorOptions options;
   options.threads = command.writing.threads;
   options.stop = stop.signal();
@@ -256,17 +256,25 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
     const auto interrupted = [&] { return interrupt(wanted, at.place, stop, ledger, journal); };
     early.reset();
     StopGuard guard(stop, [&] { end_process(interrupted); });
-    if (measure(wanted, command, place, stop, guard, executor, ledger, journal)) {
+    std::optional<RunProgress> progress(std::in_place, plan, ledger, command.progress);
+    if (measure(wanted, command, place, stop, guard, executor, ledger, *progress, journal)) {
       if (wanted.part.shard) {
         guard.dismiss();
         return finish_shard(wanted, place, journal);
       }
-      if (const auto finished = estimate_run(plan, ledger, stop.signal())) {
+      const EndOptions end{stop.signal(), on_threads(command.writing.threads),
+                           [&](std::size_t experiment, std::int64_t queries) {
+                             progress->add_given(experiment, queries);
+                           }};
+      const auto finished = estimate_run(plan, ledger, end);
+      progress.reset();
+      if (finished) {
         std::vector<ManifestFile> files = write_run(place, plan.config, finished->results);
         guard.dismiss();
         return finish(*finished, std::move(files), command.writing.verbosity, journal);
       }
     }
+    progress.reset();
     guard.dismiss();
     return interrupted();
   };
@@ -302,7 +310,8 @@ ExitCode merge_experiment(const MergeCommand& command) {
   const WantedRun wanted{merged.plan, merged.identity};
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
-    const auto finished = estimate_run(merged.plan, ledger);
+    const auto finished =
+        estimate_run(merged.plan, ledger, {.run = on_threads(available_processors())});
     return finish(*finished, write_run(at.place, merged.plan.config, finished->results),
                   command.writing.verbosity, journal);
   };

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "execution/ledger.h"
+#include "experiment/given.h"
+#include "experiment/given_scores.h"
 #include "experiment/plan.h"
 #include "report/progress.h"
 
@@ -38,6 +40,14 @@ class RunProgress {
       done_.total_work += per_query * static_cast<double>(all);
       done_.work += per_query * static_cast<double>(done);
     }
+    for (const Experiment& experiment : plan.config.experiments) {
+      given_.push_back(0);
+      if (!experiment.given) continue;
+      const double all = expected_given_seconds(experiment);
+      const Given& given = *experiment.given;
+      given_.back() = all / static_cast<double>(head_count(given) * query_count(given));
+      done_.total_work += all;
+    }
     done_.queries = ledger.queries_done();
     progress_.update(done_);
   }
@@ -50,6 +60,14 @@ class RunProgress {
   void add(std::size_t cell, std::int64_t queries) {
     const std::lock_guard lock(mutex_);
     done_.work += costs_[cell].seconds_per_query * static_cast<double>(queries);
+    done_.queries += queries;
+    progress_.update(done_);
+  }
+
+  /// Notes that queries of given numbers were measured; from any thread.
+  void add_given(std::size_t experiment, std::int64_t queries) {
+    const std::lock_guard lock(mutex_);
+    done_.work += given_[experiment] * static_cast<double>(queries);
     done_.queries += queries;
     progress_.update(done_);
   }
@@ -72,6 +90,7 @@ class RunProgress {
   Progress progress_;
   std::mutex mutex_;
   std::vector<CellCost> costs_;
+  std::vector<double> given_;  // seconds per query, of each experiment
   WorkDone done_;
 };
 

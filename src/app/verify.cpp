@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "app/manifest.h"
+#include "app/process.h"
 #include "app/run_folder.h"
 #include "config/config.h"
 #include "estimate/reference.h"
 #include "estimate/reference_check.h"
+#include "execution/group_threads.h"
 #include "execution/run_identity.h"
 #include "execution/shard.h"
 #include "experiment/given.h"
@@ -114,7 +116,8 @@ std::vector<ExpectedLine> expected_lines(const Plan& plan) {
   for (std::size_t i = 0; i < plan.config.experiments.size(); ++i) {
     const Experiment& experiment = plan.config.experiments[i];
     if (experiment.given) {
-      auto given = measure_given(plan.config, experiment);
+      auto given =
+          measure_given(plan.config, experiment, {.run = on_threads(available_processors())});
       for (ResultRow& row : given->rows) {
         lines.push_back({std::move(row), nullptr, &experiment});
       }

@@ -218,6 +218,8 @@ Results pool_results(std::span<const Results> runs) {
   pooled.histogram = pool_histograms(runs);
   pooled.weights = runs.front().weights;
   pooled.outputs = runs.front().outputs;
+  pooled.heads = runs.front().heads;
+  pooled.queries = runs.front().queries;
   return pooled;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <memory>
 
 #include "experiment/given_fold.h"
 #include "experiment/given_scores.h"
@@ -160,13 +162,22 @@ ResultKey given_key(const Config& config, const Experiment& experiment, const Sc
           scaling.value};
 }
 
+// What was found out of a group of queries, scaling by scaling for each of them.
+struct MeasuredGroup {
+  QueryGroup place;
+  std::vector<std::int64_t> keys;  // that each query sees
+  std::vector<QueryNumbers> numbers;
+  std::vector<WeightRow> weights;
+  std::vector<OutputRow> outputs;
+};
+
 void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
-                 const GivenQuery& query, const QueryWeights& found, GivenResults& results) {
+                 const GivenQuery& query, const QueryWeights& found, MeasuredGroup& group) {
   const std::span<const double> weights = found.weights();
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    results.weights.push_back({key_of_line, query.head, query.query, query.seen.keys[key],
-                               query.seen.scores[key], found.logits()[key], weights[key],
-                               found.slope(key)});
+    group.weights.push_back({key_of_line, query.head, query.query, query.seen.keys[key],
+                             query.seen.scores[key], found.logits()[key], weights[key],
+                             found.slope(key)});
   }
   const GivenMatrix& values = experiment.given->values;
   if (values.empty()) return;
@@ -178,61 +189,145 @@ void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
   }
   for (std::size_t i = 0; i < output.size(); ++i) {
-    results.outputs.push_back(
+    group.outputs.push_back(
         {key_of_line, query.head, query.query, static_cast<std::int64_t>(i), output[i]});
   }
 }
 
+// Measures groups, whatever other workers do.
+class GivenWorker {
+ public:
+  GivenWorker(const Experiment& experiment, const std::vector<ResultKey>& keys)
+      : experiment_(experiment), keys_(keys), scores_(*experiment.given) {
+    for (const Scaling& scaling : experiment.scalings) {
+      measurers_.emplace_back(experiment, scaling);
+    }
+  }
+
+  // Nothing if `stop` said so.
+  std::shared_ptr<MeasuredGroup> measure(const QueryGroup& place, const StopSignal& stop) {
+    auto group = std::make_shared<MeasuredGroup>();
+    group->place = place;
+    for (std::int64_t q = place.first; q < place.end; ++q) {
+      if (stop && stop()) return nullptr;
+      const GivenQuery query{place.head, q, scores_.of(place.head, q)};
+      group->keys.push_back(std::ssize(query.seen.keys));
+      for (std::size_t s = 0; s < measurers_.size(); ++s) {
+        group->numbers.push_back(measurers_[s].measure(query));
+        if (!experiment_.given->weights) continue;
+        add_weights(experiment_, keys_[s], query, measurers_[s].weights(), *group);
+      }
+    }
+    return group;
+  }
+
+ private:
+  const Experiment& experiment_;
+  const std::vector<ResultKey>& keys_;
+  GivenScores scores_;
+  std::vector<GivenMeasurer> measurers_;
+};
+
+// Takes group after group.
+class GivenGathering {
+ public:
+  GivenGathering(const Config& config, const Experiment& experiment)
+      : experiment_(experiment),
+        by_head_(is_split_by(experiment, GivenPart::kHead)),
+        by_query_(is_split_by(experiment, GivenPart::kQuery)),
+        of_query_(measured_metrics(experiment)),
+        of_head_(experiment.scalings.size(), of_query_),
+        of_all_(of_head_) {
+    for (const Scaling& scaling : experiment.scalings) {
+      keys_.push_back(given_key(config, experiment, scaling));
+    }
+  }
+
+  // Of the lines under each scaling.
+  const std::vector<ResultKey>& keys() const { return keys_; }
+
+  void add(const MeasuredGroup& group) {
+    const auto& [head, first, end] = group.place;
+    for (std::size_t i = 0; i < group.numbers.size(); ++i) {
+      const std::size_t s = i % keys_.size();
+      of_all_[s].add(group.numbers[i]);
+      if (by_head_) of_head_[s].add(group.numbers[i]);
+      if (!by_query_) continue;
+      of_query_.clear();
+      of_query_.add(group.numbers[i]);
+      const auto query = i / keys_.size();
+      results_.queries.push_back(
+          {keys_[s], head, first + static_cast<std::int64_t>(query), of_query_.head_numbers()});
+      results_.queries.back().key.keys = group.keys[query];
+    }
+    std::ranges::copy(group.weights, std::back_inserter(results_.weights));
+    std::ranges::copy(group.outputs, std::back_inserter(results_.outputs));
+    if (end < query_count(*experiment_.given) || !by_head_) return;
+    for (std::size_t s = 0; s < keys_.size(); ++s) {
+      results_.heads.push_back({keys_[s], head, of_head_[s].head_numbers()});
+      of_head_[s].clear();
+    }
+  }
+
+  GivenResults finish() {
+    for (std::size_t s = 0; s < keys_.size(); ++s) {
+      for (std::size_t m = 0; m < experiment_.metrics.size(); ++m) {
+        ResultRow row = of_all_[s].row(m);
+        row.key = keys_[s];
+        results_.rows.push_back(std::move(row));
+      }
+    }
+    return std::move(results_);
+  }
+
+ private:
+  const Experiment& experiment_;
+  bool by_head_;
+  bool by_query_;
+  std::vector<ResultKey> keys_;
+  GivenFold of_query_;
+  std::vector<GivenFold> of_head_;  // under each scaling
+  std::vector<GivenFold> of_all_;
+  GivenResults results_;
+};
+
 }  // namespace
 
 std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
-                                          const StopSignal& stop) {
-  const Given& given = *experiment.given;
-  std::vector<GivenMeasurer> measurers;
-  std::vector<ResultKey> keys;  // of the lines under each scaling
-  for (const Scaling& scaling : experiment.scalings) {
-    measurers.emplace_back(experiment, scaling);
-    keys.push_back(given_key(config, experiment, scaling));
-  }
-  std::vector<GivenFold> all(keys.size(), GivenFold(measured_metrics(experiment)));
-  std::vector<GivenFold> of_head = all;
-  GivenFold of_query = all.front();
-  const bool by_head = is_split_by(experiment, GivenPart::kHead);
-  const bool by_query = is_split_by(experiment, GivenPart::kQuery);
-  GivenResults results;
-  GivenScores scores(given);
-  for (std::int64_t head = 0; head < head_count(given); ++head) {
-    for (std::int64_t q = 0; q < query_count(given); ++q) {
-      if (stop && stop()) return std::nullopt;
-      const GivenQuery query{head, q, scores.of(head, q)};
-      for (std::size_t s = 0; s < measurers.size(); ++s) {
-        const QueryNumbers& measured = measurers[s].measure(query);
-        all[s].add(measured);
-        if (by_head) of_head[s].add(measured);
-        if (by_query) {
-          of_query.clear();
-          of_query.add(measured);
-          results.queries.push_back({keys[s], head, q, of_query.head_numbers()});
-          results.queries.back().key.keys = std::ssize(query.seen.keys);
-        }
-        if (!given.weights) continue;
-        add_weights(experiment, keys[s], query, measurers[s].weights(), results);
-      }
-    }
-    for (std::size_t s = 0; by_head && s < keys.size(); ++s) {
-      results.heads.push_back({keys[s], head, of_head[s].head_numbers()});
-      of_head[s].clear();
-    }
-  }
+                                          const GivenOptions& options) {
+  GivenGathering gathering(config, experiment);
+  const std::vector<QueryGroup> groups = query_groups(*experiment.given);
+  const auto make_worker = [&]() -> GroupWork {
+    const auto worker = std::make_shared<GivenWorker>(experiment, gathering.keys());
+    return [&, worker](std::int64_t number) -> Gather {
+      const auto found = worker->measure(groups[static_cast<std::size_t>(number)], options.stop);
+      if (found == nullptr) return nullptr;
+      return [&, found] {
+        gathering.add(*found);
+        if (options.progress) options.progress(found->place.end - found->place.first);
+      };
+    };
+  };
+  if (!options.run(std::ssize(groups), make_worker)) return std::nullopt;
+  return gathering.finish();
+}
 
-  for (std::size_t s = 0; s < keys.size(); ++s) {
-    for (std::size_t m = 0; m < experiment.metrics.size(); ++m) {
-      ResultRow row = all[s].row(m);
-      row.key = keys[s];
-      results.rows.push_back(std::move(row));
-    }
+double expected_given_seconds(const Experiment& experiment) {
+  constexpr double kPerComponent = 0.1e-9;  // of a product
+  constexpr double kPerLogit = 25e-9;       // scaled, weighed and measured
+  constexpr double kPerRounded = 100e-9;    // in a narrower precision
+  const Given& given = *experiment.given;
+  double scores = 0;
+  for (std::int64_t query = 0; query < query_count(given); ++query) {
+    scores += static_cast<double>(keys_by_place(given, query).count());
   }
-  return results;
+  scores *= static_cast<double>(head_count(given));
+  double per_score =
+      given.scores.empty() ? static_cast<double>(*size_of(given)) * kPerComponent : 0;
+  for (const Scaling& scaling : experiment.scalings) {
+    per_score += scaling.weights.precision.is_exact() ? kPerLogit : kPerRounded;
+  }
+  return scores * per_score;
 }
 
 }  // namespace attnscale

@@ -1,11 +1,12 @@
-// Scores, or queries and keys, that are given: the same scalings and metrics, without chance. One
-// query at a time, so that memory does not grow with queries times keys.
+// Scores, or queries and keys, that are given: the same scalings and metrics, without chance. A
+// group of queries at a time, so that memory does not grow with queries times keys.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "experiment/experiment.h"
+#include "experiment/group_runner.h"
 #include "experiment/measure_block.h"
 #include "experiment/result_row.h"
 
@@ -23,9 +24,18 @@ struct GivenResults {
   std::vector<ResultRow> rows;
 };
 
-/// Measures experiment.given, which must be there. `stop` is asked between queries; empty if it
+struct GivenOptions {
+  StopSignal stop = nullptr;  ///< asked between queries, from any worker
+  GroupRunner run = run_one_by_one;
+  std::function<void(std::int64_t queries)> progress = nullptr;  ///< called by one worker at a time
+};
+
+/// Measures experiment.given, which must be there; the same for any runner. Empty if options.stop
 /// said to stop.
 std::optional<GivenResults> measure_given(const Config& config, const Experiment& experiment,
-                                          const StopSignal& stop = nullptr);
+                                          const GivenOptions& options = {});
+
+/// Rough processor seconds that this takes.
+double expected_given_seconds(const Experiment& experiment);
 
 }  // namespace attnscale

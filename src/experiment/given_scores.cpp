@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
+
+#include "numerics/score_panel.h"
 
 namespace attnscale {
 namespace {
@@ -10,6 +13,16 @@ namespace {
 // Scores, or the queries: what there is one row of for every query.
 const GivenMatrix& rows_of_queries(const Given& given) {
   return given.scores.empty() ? given.queries : given.scores;
+}
+
+// So many that reading a key costs little beside scoring it, unless their scores take too much
+// memory.
+std::int64_t queries_of_group(const Given& given) {
+  constexpr std::int64_t kMostBlocks = 42;
+  constexpr std::int64_t kMostScores = std::int64_t{1} << 20;
+  constexpr auto kBlock = static_cast<std::int64_t>(kBlockQueries);
+  const std::int64_t blocks = kMostScores / all_keys(given) / kBlock;
+  return std::clamp(blocks, std::int64_t{1}, kMostBlocks) * kBlock;
 }
 
 }  // namespace
@@ -72,6 +85,11 @@ std::span<const std::int64_t> SeenKeys::of(std::int64_t head, std::int64_t query
   const KeyRange range = keys_by_place(given_, query);
   const std::int64_t all = given_.scores.empty() ? given_.keys.row_count() : std::ssize(score_row_);
   hidden_.by_place += all - range.count();
+  if (!hides_by_numbers(given_)) {
+    keys_.resize(static_cast<std::size_t>(range.count()));
+    std::iota(keys_.begin(), keys_.end(), range.first);
+    return keys_;
+  }
   for (std::int64_t key = range.first; key < range.end; ++key) {
     const auto k = static_cast<std::size_t>(key);
     if (!given_.mask.empty() && mask_row_[k] <= least_mask) {
@@ -102,6 +120,17 @@ std::vector<std::int64_t> seen_counts(const Given& given) {
   return counts;
 }
 
+std::vector<QueryGroup> query_groups(const Given& given) {
+  const std::int64_t size = queries_of_group(given);
+  std::vector<QueryGroup> groups;
+  for (std::int64_t head = 0; head < head_count(given); ++head) {
+    for (std::int64_t first = 0; first < query_count(given); first += size) {
+      groups.push_back({head, first, std::min(first + size, query_count(given))});
+    }
+  }
+  return groups;
+}
+
 QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
   QueryScores found;
   found.keys = seen_.of(head, query);
@@ -110,70 +139,101 @@ QueryScores GivenScores::of(std::int64_t head, std::int64_t query) {
     found.scores = seen_.scores();
     return found;
   }
-  constexpr auto kSize = static_cast<std::int64_t>(kGroup);
-  const std::int64_t first_query = query / kSize * kSize;
-  if (head != head_ || first_query != first_query_) score_group(head, first_query);
-  const auto place = static_cast<std::size_t>(query - first_query);
-  const auto take = [&](const std::vector<double>& all, std::vector<double>& seen) {
-    seen.clear();
-    for (const std::int64_t key : found.keys) {
-      seen.push_back(all[static_cast<std::size_t>(key - first_key_)]);
+  const std::int64_t size = queries_of_group(given_);
+  const std::int64_t first = query / size * size;
+  const QueryGroup group{head, first, std::min(first + size, query_count(given_))};
+  if (group != group_) score_group(group);
+  const auto place = static_cast<std::size_t>(query - first);
+  const bool are_in_a_row = found.keys.back() - found.keys.front() == std::ssize(found.keys) - 1;
+  const auto take = [&](const double* all, std::vector<double>& seen) {
+    if (are_in_a_row) {
+      return std::span(all + (found.keys.front() - first_key_), found.keys.size());
     }
+    seen.clear();
+    for (const std::int64_t key : found.keys) seen.push_back(all[key - first_key_]);
     return std::span<const double>(seen);
   };
-  found.scores = take(scores_[place], seen_scores_);
-  found.squared_key_norms = take(squared_key_norms_, seen_norms_);
-  found.key_sums = take(key_sums_, seen_sums_);
+  found.scores = take(scores_.data() + place * stride_, seen_scores_);
+  found.squared_key_norms = take(squared_key_norms_.data(), seen_norms_);
+  found.key_sums = take(key_sums_.data(), seen_sums_);
   found.squared_query_norm = std::span<const double>(squared_query_norms_).subspan(place, 1);
   found.query_sum = std::span<const double>(query_sums_).subspan(place, 1);
   return found;
 }
 
-// Each key is read once, against all queries of the group.
-void GivenScores::score_group(std::int64_t head, std::int64_t first_query) {
-  head_ = head;
-  first_query_ = first_query;
-  const std::int64_t queries =
-      std::min(static_cast<std::int64_t>(kGroup), query_count(given_) - first_query);
-  read_queries(queries);
-  first_key_ = keys_by_place(given_, first_query).first;
-  const std::int64_t end = keys_by_place(given_, first_query + queries - 1).end;
-  const auto keys = static_cast<std::size_t>(std::max(end - first_key_, std::int64_t{0}));
-  scores_.resize(kGroup);
-  for (auto& scores : scores_) scores.resize(keys);
-  squared_key_norms_.resize(keys);
-  key_sums_.resize(keys);
-  const std::int64_t key_head = shared_head(given_, given_.keys, head);
-  for (std::size_t key = 0; key < keys; ++key) {
-    given_.keys.read_row(key_head, first_key_ + static_cast<std::int64_t>(key), row_);
-    std::array<double, kGroup> sums{};
-    double square = 0;
-    double entries = 0;
-    for (std::size_t i = 0; i < row_.size(); ++i) {
-      for (std::size_t q = 0; q < kGroup; ++q) sums[q] += queries_[i * kGroup + q] * row_[i];
-      square += row_[i] * row_[i];
-      entries += row_[i];
+// Each panel of keys is read once, against all queries of the group that may see one of them.
+void GivenScores::score_group(const QueryGroup& group) {
+  group_ = group;
+  read_queries();
+  first_key_ = keys_by_place(given_, group.first).first;
+  keys_ = static_cast<std::size_t>(keys_by_place(given_, group.end - 1).end - first_key_);
+  stride_ = (keys_ + kPanelKeys - 1) / kPanelKeys * kPanelKeys;
+  const auto d = static_cast<std::size_t>(given_.queries.columns(0));
+  const std::size_t blocks = queries_.size() / (d * kBlockQueries);
+  scores_.resize(blocks * kBlockQueries * stride_);
+  squared_key_norms_.resize(stride_);
+  key_sums_.resize(stride_);
+  for (std::size_t first = 0; first < stride_; first += kPanelKeys) {
+    read_panel(first);
+    const std::int64_t first_of_panel = first_key_ + static_cast<std::int64_t>(first);
+    const std::int64_t end_of_panel = first_of_panel + static_cast<std::int64_t>(kPanelKeys);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::int64_t query = group.first + static_cast<std::int64_t>(block * kBlockQueries);
+      const std::int64_t last =
+          std::min(query + static_cast<std::int64_t>(kBlockQueries), group.end) - 1;
+      if (keys_by_place(given_, query).first >= end_of_panel ||
+          keys_by_place(given_, last).end <= first_of_panel) {
+        continue;
+      }
+      const auto size = d * kBlockQueries;
+      score_panel(std::span(queries_).subspan(block * size, size), panel_,
+                  scores_.data() + block * kBlockQueries * stride_ + first, stride_);
     }
-    for (std::size_t q = 0; q < kGroup; ++q) scores_[q][key] = sums[q];
-    squared_key_norms_[key] = square;
-    key_sums_[key] = entries;
   }
 }
 
-// The group's queries side by side, zeros where it is not full.
-void GivenScores::read_queries(std::int64_t queries) {
+// The group's queries, zeros where the last block is not full.
+void GivenScores::read_queries() {
   const auto d = static_cast<std::size_t>(given_.queries.columns(0));
-  queries_.assign(d * kGroup, 0.0);
-  squared_query_norms_.assign(kGroup, 0.0);
-  query_sums_.assign(kGroup, 0.0);
-  for (std::size_t q = 0; q < static_cast<std::size_t>(queries); ++q) {
-    given_.queries.read_row(head_, first_query_ + static_cast<std::int64_t>(q), row_);
+  const auto queries = static_cast<std::size_t>(group_.end - group_.first);
+  const std::size_t blocks = (queries + kBlockQueries - 1) / kBlockQueries;
+  queries_.assign(blocks * kBlockQueries * d, 0.0);
+  squared_query_norms_.assign(queries, 0.0);
+  query_sums_.assign(queries, 0.0);
+  for (std::size_t q = 0; q < queries; ++q) {
+    given_.queries.read_row(group_.head, group_.first + static_cast<std::int64_t>(q), row_);
+    double* const block = queries_.data() + q / kBlockQueries * kBlockQueries * d;
     for (std::size_t i = 0; i < d; ++i) {
-      queries_[i * kGroup + q] = row_[i];
+      block[i * kBlockQueries + q % kBlockQueries] = row_[i];
       squared_query_norms_[q] += row_[i] * row_[i];
       query_sums_[q] += row_[i];
     }
   }
+}
+
+// The keys from number `first_key` of the group's on, zeros beyond the last.
+void GivenScores::read_panel(std::size_t first_key) {
+  const auto d = static_cast<std::size_t>(given_.keys.columns(0));
+  const std::size_t keys = std::min(kPanelKeys, keys_ - first_key);
+  const std::int64_t head = shared_head(given_, given_.keys, group_.head);
+  panel_.assign(d * kPanelKeys, 0.0);
+  for (std::size_t key = 0; key < keys; ++key) {
+    given_.keys.read_row(head, first_key_ + static_cast<std::int64_t>(first_key + key), row_);
+    for (std::size_t i = 0; i < d; ++i) panel_[i * kPanelKeys + key] = row_[i];
+  }
+  // A key per lane, so that the compiler's vectors change no order of addition.
+  std::array<double, kPanelKeys> squares{};
+  std::array<double, kPanelKeys> sums{};
+  for (std::size_t i = 0; i < d; ++i) {
+    const double* const entries = panel_.data() + i * kPanelKeys;
+    for (std::size_t key = 0; key < kPanelKeys; ++key) {
+      squares[key] += entries[key] * entries[key];
+      sums[key] += entries[key];
+    }
+  }
+  const auto place = static_cast<std::ptrdiff_t>(first_key);
+  std::ranges::copy(squares, squared_key_norms_.begin() + place);
+  std::ranges::copy(sums, key_sums_.begin() + place);
 }
 
 }  // namespace attnscale

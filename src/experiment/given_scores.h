@@ -95,6 +95,18 @@ struct QueryScores {
   std::span<const std::int64_t> keys = {};  ///< which they are
 };
 
+/// Queries of one head whose scores are computed together.
+struct QueryGroup {
+  std::int64_t head = -1;
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+
+  friend bool operator==(const QueryGroup&, const QueryGroup&) = default;
+};
+
+/// All queries, head by head.
+std::vector<QueryGroup> query_groups(const Given& given);
+
 /// Scores (raw) of one query after another.
 class GivenScores {
  public:
@@ -102,26 +114,28 @@ class GivenScores {
   explicit GivenScores(const Given& given) : given_(given), seen_(given) {}
 
   /// What a query sees, until the next call. Queries are computed in groups: it is fastest to ask
-  /// for them in order. Every sum goes over components in order, in double precision.
+  /// for them in order. Every sum goes over components in order, in double precision; scores by
+  /// fused multiply-adds.
   QueryScores of(std::int64_t head, std::int64_t query);
 
  private:
-  static constexpr std::size_t kGroup = 8;  // enough to share the reading of a key
-
-  void score_group(std::int64_t head, std::int64_t first_query);
-  void read_queries(std::int64_t queries);
+  void score_group(const QueryGroup& group);
+  void read_queries();
+  void read_panel(std::size_t first_key);
 
   const Given& given_;
   SeenKeys seen_;
-  std::int64_t head_ = -1;
-  std::int64_t first_query_ = 0;
-  std::int64_t first_key_ = 0;  // of the group
+  QueryGroup group_;
+  std::int64_t first_key_ = 0;  // that it sees, and how many
+  std::size_t keys_ = 0;
   std::vector<double> row_;
   std::vector<double> seen_scores_;  // and what belongs to them, of the keys that a query sees
   std::vector<double> seen_norms_;
   std::vector<double> seen_sums_;
-  std::vector<double> queries_;              // [component * kGroup + query of the group]
-  std::vector<std::vector<double>> scores_;  // of each query of the group
+  std::vector<double> queries_;  // block by block, as the kernel takes them
+  std::vector<double> panel_;    // of keys
+  std::vector<double> scores_;   // [query of the group * stride_ + key]
+  std::size_t stride_ = 0;
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;
   std::vector<double> query_sums_;

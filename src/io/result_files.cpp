@@ -123,6 +123,7 @@ Results read_results(const std::filesystem::path& folder) {
   read_if_there("weights.csv", run.weights);
   read_if_there("outputs.csv", run.outputs);
   read_if_there("heads.csv", run.heads);
+  read_if_there("queries.csv", run.queries);
   read_if_there("baselines.csv", run.baselines);
   return run;
 }

@@ -175,9 +175,9 @@ class PlanTest(CommandLineTest):
     def test_the_cost_of_given_numbers_is_not_called_nothing(self):
         config = self.write_config({"name": "a", "experiments": [
             {"given": {"scores": [[1, 2]], "d": 4}}, {"d": 4}]})
-        self.assertRegex(self.succeed("plan", config).stdout,
-                         r"processor seconds and, beyond that, what the given numbers take\. "
-                         r"Nothing was run\.")
+        self.assertRegex(self.succeed("plan", config).stdout, r"given +4 +2 +1 +< 0\.01\n")
+        given, _ = json.loads(self.succeed("plan", config, "--format", "json").stdout)
+        self.assertGreater(given["cpu_seconds"], 0)
 
     def test_a_sampler_that_is_much_faster_is_named_where_it_can_draw_the_same(self):
         hint = (r"--set sampler=direct: about [\d.]+ processor seconds instead of \d+, and the "

@@ -95,7 +95,7 @@ TEST(GivenBaseline, StopsWhenAsked) {
   const Config config = config_of(experiment, 1);
   const auto rows = measure_given(config, experiment)->rows;
   EXPECT_EQ(measure_baseline(config, experiment, rows, [] { return true; }), std::nullopt);
-  EXPECT_EQ(measure_given(config, experiment, [] { return true; }), std::nullopt);
+  EXPECT_EQ(measure_given(config, experiment, {.stop = [] { return true; }}), std::nullopt);
 }
 
 }  // namespace

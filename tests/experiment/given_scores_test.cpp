@@ -39,8 +39,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 TEST(GivenScores, AreTheDotProductsOfEachHead) {
   constexpr std::int64_t kHeads = 2;
-  constexpr std::int64_t kQueries = 21;  // groups of 8, the last one short
-  constexpr std::int64_t kKeys = 25;
+  constexpr std::int64_t kQueries = 301;  // two groups, the last one short
+  constexpr std::int64_t kKeys = 305;
   const Rows queries = whole_rows(kHeads * kQueries, 5, 1);
   const Rows keys = whole_rows(kHeads * kKeys, 5, 2);
   for (const bool causal : {false, true}) {
