@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Make the queries, keys and values of a small toy layer, for configs/real_matrices.json.
+"""Make the queries, keys and values of a small toy layer, for configs/real_matrices.json, and the
+weights of a faulty port of it, for attnscale audit.
 
 Two heads over a text of 24 tokens, d = 16. Each token has a topic and a place. Head 0 looks for
 earlier tokens of its own topic, head 1 for the token before. Like those of real layers, the queries
-and keys are no random numbers: they share directions.
+and keys are no random numbers: they share directions. The port divides scores by sqrt(d) twice.
 """
 
 import argparse
@@ -35,21 +36,28 @@ def place_head(random):
             for shifted in (places - 1, places)]
 
 
+def port_weights(queries, keys):
+    """Causal softmax of q.k / sqrt(d) / sqrt(d)."""
+    logits = queries.astype(float) @ np.swapaxes(keys.astype(float), 1, 2) / D
+    weights = np.tril(np.exp(logits))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 def make_layer():
     """name -> array of shape (heads, tokens, d)."""
     random = np.random.default_rng(SEED)
     heads = [topic_head(random), place_head(random)]
     values = random.normal(size=(len(heads), TOKENS, D))
-    return {"queries": np.stack([head[0] for head in heads]).astype("<f4"),
-            "keys": np.stack([head[1] for head in heads]).astype("<f4"),
-            "values": values.astype("<f2")}
+    queries, keys = (np.stack(arrays).astype("<f4") for arrays in zip(*heads))
+    return {"queries": queries, "keys": keys, "values": values.astype("<f2"),
+            "port_weights": port_weights(queries, keys).astype("<f4")}
 
 
 def main():
     default = Path(__file__).resolve().parent.parent / "configs" / "example_matrices"
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=default,
-                        help="where the three .npy files go, by default configs/example_matrices")
+                        help="where the four .npy files go, by default configs/example_matrices")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in make_layer().items():

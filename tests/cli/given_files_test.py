@@ -332,7 +332,7 @@ class GivenFilesTest(CommandLineTest):
                        capture_output=True)
         example = ROOT / "configs" / "example_matrices"
         names = sorted(path.name for path in example.iterdir())
-        self.assertEqual(names, ["keys.npy", "queries.npy", "values.npy"])
+        self.assertEqual(names, ["keys.npy", "port_weights.npy", "queries.npy", "values.npy"])
         for name in names:
             made, committed = np.load(self.folder / "made" / name), np.load(example / name)
             self.assertEqual((made.shape, made.dtype), (committed.shape, committed.dtype))
@@ -342,6 +342,11 @@ class GivenFilesTest(CommandLineTest):
         q, k, v = (np.load(example / f"{name}.npy").astype(np.float64)
                    for name in ("queries", "keys", "values"))
         self.assert_attention(run, *nanogpt(q, k, v, True))
+        told = self.succeed("audit", "--causal", *(
+            word for name, file in (("queries", "queries"), ("keys", "keys"),
+                                    ("weights", "port_weights"))
+            for word in (f"--{name}", example / f"{file}.npy"))).stdout
+        self.assertTrue(told.startswith("Scaled twice (q.k / sqrt(d) / sqrt(d))"), told)
 
     def test_values_that_nothing_is_written_of_are_told(self):
         self.save(*layer(seed=16))
