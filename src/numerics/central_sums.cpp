@@ -25,11 +25,12 @@ CentralSums CentralSums::of(std::span<const double> numbers) {
   sums.count = std::ssize(numbers);
   const double n = static_cast<double>(sums.count);
   sums.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
+  double largest = 0;
+  for (const double number : numbers) largest = std::max(largest, std::abs(number - sums.mean));
+  sums.unit = unit_of(largest);
+  const double per_unit = 1 / sums.unit;  // exact, as units are powers of two
   for (const double number : numbers) {
-    sums.unit = std::max(sums.unit, unit_of(number - sums.mean));
-  }
-  for (const double number : numbers) {
-    const double deviation = (number - sums.mean) / sums.unit;
+    const double deviation = (number - sums.mean) * per_unit;
     const double square = deviation * deviation;
     sums.square += square;
     sums.cube += square * deviation;
