@@ -43,12 +43,14 @@ TEST(FoldTree, AnyOrderOfBlocksGivesTheSameBits) {
 }
 
 TEST(FoldTree, FoldsThreeBlocksAsThePairAndThenTheLast) {
-  // Of numbers whose merge tells the order.
-  const CellMoments pair = merge(block_moments(0), block_moments(1));
-  const CellMoments whole = merge(pair, block_moments(4));
-  ASSERT_NE(whole, merge(block_moments(4), pair));
+  // Of numbers whose merges tell the order.
+  const auto moments = [](std::int64_t block) { return block_moments(1 + 4 * block); };
+  const CellMoments pair = merge(moments(0), moments(1));
+  const CellMoments whole = merge(pair, moments(2));
+  ASSERT_NE(pair, merge(moments(1), moments(0)));
+  ASSERT_NE(whole, merge(moments(2), pair));
   FoldTree tree;
-  for (const std::int64_t block : {2, 1, 0}) tree.add({0, block}, block_moments(block * block));
+  for (const std::int64_t block : {2, 1, 0}) tree.add({0, block}, moments(block));
   EXPECT_EQ(tree.fold(), whole);
 }
 
