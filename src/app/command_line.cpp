@@ -302,7 +302,7 @@ const std::array kCommands{
     CommandRow{"check", "--d N --keys N --queries N ...", "compare printed numbers with exact values",
                check_options(), make_check},
     CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
-    CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics, samplers or runs in DIR",
+    CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics, precisions, samplers or runs in DIR",
                kListOptions, make_list},
     CommandRow{"new", "FILE", "write a config to start from", kHelpAlone, make_new},
     CommandRow{"completion", "SHELL", "print what bash or zsh completes commands with", kHelpAlone,

@@ -15,6 +15,7 @@
 #include "draw/sampler.h"
 #include "experiment/metric.h"
 #include "experiment/plan.h"
+#include "experiment/precision_sets.h"
 #include "experiment/presets.h"
 #include "io/table.h"
 
@@ -66,6 +67,12 @@ NamedRow named(const MetricRow& row) {
            std::string(row.unit)}};
 }
 
+NamedRow named(const PrecisionSet& row) {
+  const std::string steps = steps_text(row.steps, NormaliserKind::kSoftmax).substr(2);
+  return {{std::string(row.help), steps, fmt::format("from: {}", row.source)},
+          {std::string(row.name), steps, std::string(row.help), std::string(row.source)}};
+}
+
 NamedRow named(const SamplerRow& row) {
   return {{std::string(row.help)}, {std::string(row.name), std::string(row.help)}};
 }
@@ -92,6 +99,7 @@ const std::vector<NameList>& name_lists() {
        named_rows<preset_table>},
       {"laws", "law", {"name", "formula", "help", "parameters"}, named_rows<law_table>},
       {"metrics", "metric", {"name", "title", "help", "unit"}, named_rows<metric_table>},
+      {"precisions", "precision", {"name", "steps", "help", "source"}, named_rows<precision_sets>},
       {"samplers", "sampler", {"name", "help"}, named_rows<sampler_table>},
   };
   return lists;

@@ -16,7 +16,7 @@ struct ListCommand {
   TableFormat format = TableFormat::kTable;
 };
 
-/// scalings, laws, metrics, samplers and runs.
+/// scalings, laws, metrics, precisions, samplers and runs.
 std::vector<std::string_view> list_names();
 
 /// The names with what each means, or the runs with what each was asked. Throws UserError for a

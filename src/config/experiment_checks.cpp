@@ -118,6 +118,32 @@ void check_norms(const JsonValue& value, const Experiment& experiment, const Sca
   }
 }
 
+// What a precision asks of the sampler and of the formula beside scores.
+void check_entries(const JsonValue& value, const Experiment& experiment, const Scaling& scaling) {
+  const PrecisionSteps& steps = scaling.weights.precision;
+  if (!steps.takes_entries()) return;
+  const auto refuse_it = [&](const std::string& why) {
+    refuse(said_or_whole(value, "scalings"),
+           fmt::format("the precision of the scaling {} rounds entries or sums of their products, "
+                       "{}",
+                       quote(scaling.name), why));
+  };
+  if (experiment.given) refuse_it("which is done to drawn entries only");
+  if (!experiment.sampler->gives_products) {
+    refuse_it(fmt::format("and the sampler {} does not give these; write \"sampler\": \"vectors\"",
+                          quote(experiment.sampler->name)));
+  }
+  if (has_norm(scaling.logit)) {
+    refuse_it("and norms are of entries that are not; write a formula without a norm");
+  }
+  if (steps.scaled_queries == Precision::kFloat64) return;
+  const auto bare = bare_queries(scaling.logit, {});
+  if (bare && bare->logit != scaling.logit) return;
+  refuse_it(
+      "with \"scaled_queries\", for which one number must stand on q in every product, as in "
+      "\"(q / sqrt(d)).k\"");
+}
+
 // Every number of every formula, at all sizes that it depends on.
 void check_formulas(const JsonValue& value, const Experiment& experiment) {
   const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
@@ -288,6 +314,7 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   warn_of_one_key(value, experiment, warnings);
   warn_of_other_head_sizes(value, experiment, warnings);
   check_formulas(value, experiment);
+  for (const Scaling& scaling : experiment.scalings) check_entries(value, experiment, scaling);
   if (experiment.given) return;
   check_sampler(value, experiment);
   for (const Scaling& scaling : experiment.scalings) check_norms(value, experiment, scaling);

@@ -7,13 +7,20 @@
 #include "config/object.h"
 #include "config/schema.h"
 #include "config/values.h"
+#include "experiment/precision_sets.h"
 
 namespace attnscale {
 namespace {
 
 using StepsRow = Row<PrecisionSteps>;
 
-constexpr FieldChoices kFormats = {"precision", listed_names<kPrecisionNames>};
+// Of single numbers; those of whole vectors are the last two.
+std::vector<std::string_view> format_names() {
+  return {kPrecisionNames.begin(), kPrecisionNames.end() - 2};
+}
+
+constexpr FieldChoices kFormats = {"precision", format_names};
+constexpr FieldChoices kVectorFormats = {"precision", listed_names<kPrecisionNames>};
 
 // What a step left out is anyway.
 template <Precision PrecisionSteps::*step>
@@ -59,14 +66,29 @@ const std::vector<StepsRow>& rows() {
   // Each row stays two to four lines.
   // clang-format off
   static const std::vector<StepsRow> table = {
+      {{"entries", kChoice, kOptional, R"("float64")",
+        "Of queries and keys as they are stored; errors are against float64 of the stored ones.",
+        {}, kFormats}, {read_member<&PrecisionSteps::entries>, write_step<&PrecisionSteps::entries>}},
+      {{"scaled_queries", kChoice, kOptional, R"("float64")",
+        "Of queries times what stands on q inside the product, as in (q / sqrt(d)).k.", {}, kFormats},
+        {read_member<&PrecisionSteps::scaled_queries>,
+         write_step<&PrecisionSteps::scaled_queries>}},
+      {{"quantised", kChoice, kOptional, R"("float64")",
+        "Of queries and keys in the product, last of all: also int8 with a scale (largest size / "
+        "127) for each of them, int8_row, or one for all keys of a query, int8_tensor.", {},
+        kVectorFormats},
+        {read_member<&PrecisionSteps::quantised>, write_step<&PrecisionSteps::quantised>}},
+      {{"product_sum", kChoice, kOptional, R"("float64")",
+        "Of each partial sum of q.k, entry by entry.", {}, kFormats},
+        {read_member<&PrecisionSteps::product_sum>, write_step<&PrecisionSteps::product_sum>}},
       {{"product", kChoice, kOptional, R"("float64")",
         "Of the score, with the factors inside q.k.", {}, kFormats},
         {read_member<&PrecisionSteps::product>, write_step<&PrecisionSteps::product>}},
       {{"logit", kChoice, kOptional, R"("float64")",
-        "Of each step of the formula, the logit, and its difference from the largest one.", {},
-        kFormats}, {read_member<&PrecisionSteps::logit>, write_step<&PrecisionSteps::logit>}},
+        "Of each step of the formula and the logit.", {}, kFormats}, {read_member<&PrecisionSteps::logit>, write_step<&PrecisionSteps::logit>}},
       {{"exponential", kChoice, kOptional, R"("float64")",
-        "Of e^that; of a sigmoid also of 1 + e^-logit.", {}, kFormats},
+        "Of e^(logit - the largest), a difference in the wider of both formats; of a sigmoid also "
+        "of 1 + e^-logit.", {}, kFormats},
         {read_member<&PrecisionSteps::exponential>, write_step<&PrecisionSteps::exponential>}},
       {{"sum", kChoice, kOptional, R"("float64")",
         "Of each partial sum of exponentials, and of what tiles rescale.", {}, kFormats},
@@ -86,9 +108,7 @@ const std::vector<StepsRow>& rows() {
 // Steps that other programs round and this one does not.
 void expect_no_unrounded_step(const JsonValue& object) {
   for (const JsonMember& member : object.members) {
-    if (member.name != "entries" && member.name != "scaled_queries" && member.name != "output") {
-      continue;
-    }
+    if (member.name != "output") continue;
     refuse(member.value, fmt::format("the step {} is always in float64; leave it out, and round "
                                      "\"product\", \"logit\", \"exponential\", \"sum\" or "
                                      "\"weight\"",
@@ -100,12 +120,16 @@ void expect_no_unrounded_step(const JsonValue& object) {
 
 void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps) {
   if (value.kind != JsonKind::kObject) {
-    steps = static_cast<Precision>(read_choice_place(value, field));
+    const std::string_view name = read_choice(value, field);
+    const auto set = std::ranges::find(precision_sets(), name, &PrecisionSet::name);
+    steps = set != precision_sets().end()
+                ? set->steps
+                : PrecisionSteps(static_cast<Precision>(read_choice_place(value, field)));
     return;
   }
   expect_no_unrounded_step(value);
   read_object(value, rows(), steps);
-  if (!steps.is_exact() || steps.sum_order == SumOrder::kSequential) return;
+  if (!steps.has_exact_weights() || steps.sum_order == SumOrder::kSequential) return;
   refuse(*value.find("sum_order"),
          "\"sum_order\" is for emulated precisions only; name a step that is narrower than "
          "float64, such as \"sum\": \"float16\", or leave it out");
@@ -114,8 +138,16 @@ void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps
 std::string json_text(const Field& field, const PrecisionSteps& steps) {
   if (steps.is_exact()) return "";
   if (steps == PrecisionSteps(steps.product)) return json_text(field, steps.product);
+  const auto set = std::ranges::find(precision_sets(), steps, &PrecisionSet::steps);
+  if (set != precision_sets().end()) return quote(set->name);
   PrecisionSteps written = steps;
   return object_text(member_texts(rows(), written));
+}
+
+std::vector<std::string_view> precision_names() {
+  std::vector<std::string_view> names = format_names();
+  for (const PrecisionSet& set : precision_sets()) names.push_back(set.name);
+  return names;
 }
 
 std::string precision_shape(const Field& field) {

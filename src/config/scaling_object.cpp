@@ -134,9 +134,9 @@ const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
         "sigmoid of logit plus this number.", {-kLargestBias, kLargestBias}},
         {read_normaliser, write_normaliser, normaliser_shape}},
       {{"precision", kChoice, kOptional, "",
-        "Rounds every step from the score to the weight to this format, summed in float32, or the "
-        "steps named to theirs; float64 by default.", {},
-        {"precision", listed_names<kPrecisionNames>}},
+        "Rounds every step from the score to the weight to this format, summed in float32, as a "
+        "kernel named here does, or the steps named to theirs; float64 by default.", {},
+        {"precision", precision_names}},
         {read_member<&ScalingDraft::precision>, write_precision, precision_shape}},
       {{"subtract_max", kBoolean, kOptional, "",
         "Whether the largest logit is subtracted before exponentials are taken; true by default."},
@@ -212,7 +212,7 @@ void expect_no_idle_key(const JsonValue& object, const WeightRule& rule) {
     refuse(*shift,
            "\"subtract_max\" has no effect on a sigmoid, which subtracts nothing; leave it out");
   }
-  if (!rule.precision.is_exact()) return;
+  if (!rule.precision.has_exact_weights()) return;
   refuse(*shift,
          "\"subtract_max\" is for emulated precisions only; add a \"precision\", such as "
          "\"float16\", or leave it out");

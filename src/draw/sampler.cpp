@@ -21,7 +21,7 @@ constexpr auto kSamplers = std::to_array<SamplerRow>({
     {.name = "vectors", .help = "draws every entry, eight queries side by side in vectors",
      .draws_entries = true, .nanoseconds = 2, .max_d = kManyEntries, .max_keys = kManyEntries,
      .can_draw = any_law, .draw_block = draw_block_vectors,
-     .can_give_norms = can_give_norms_vectors},
+     .can_give_norms = can_give_norms_vectors, .gives_products = true},
     {.name = "direct",
      .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key",
      .draws_entries = false, .nanoseconds = 3, .max_d = kMany, .max_keys = kMany,

@@ -28,6 +28,7 @@ struct SamplerRow {
   /// Whether the sampler returns squared norms on request for entries that it can draw. If not, a
   /// draw must not ask for them. Sums need a sampler that draws entries.
   bool (*can_give_norms)(const Entries& entries) = [](const Entries&) { return false; };
+  bool gives_products = false;  ///< rounded ones, as a draw may ask for
 };
 
 std::span<const SamplerRow> sampler_table();

@@ -44,6 +44,7 @@ class QueryGroup {
     entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride_));
     draw_entries(words_, first_query_, 0, entry_shape(draw_.entries.queries), draw_.d, entries_);
     if (!tile.squared_query_norms.empty()) sum_queries(tile);
+    round_queries();
     if (draw_.entries.alignment == 0) return;
     shifts_.resize(static_cast<std::size_t>(stride_));
     for (std::int64_t query = 0; query < stride_; ++query) {
@@ -53,11 +54,12 @@ class QueryGroup {
   }
 
   // Scores of the same queries against a tile's keys.
-  void score_keys(const TileBuffer& tile) const {
+  void score_keys(const TileBuffer& tile) {
     score_drawn_keys(words_, first_query_, tile.first_key, tile.keys, key_shape_,
                      {draw_.d, entries_, stride_, tile.scores.data(), tile.stride,
                       tile.squared_key_norms.data()});
     if (!tile.key_sums.empty()) sum_keys(tile);
+    if (!draw_.products.empty()) multiply_rounded(tile);
     if (draw_.entries.alignment == 0) return;
     if (!tile.squared_key_norms.empty()) align_squared_key_norms(draw_.entries, tile);
     if (!tile.key_sums.empty()) align_key_sums(draw_.entries, tile);
@@ -94,6 +96,66 @@ class QueryGroup {
                      {draw_.d, ones, stride_, tile.key_sums.data(), tile.stride});
   }
 
+  // Entries of one key of each query, aligned as they are to be.
+  void draw_key(std::int64_t key) {
+    const Entries& law = draw_.entries;
+    key_entries_.resize(entries_.size());
+    draw_entries(words_, first_query_, 1 + key, key_shape_, draw_.d, key_entries_);
+    if (law.alignment == 0 || key >= aligned_of(law, draw_.keys)) return;
+    const double kept = kept_share(law.alignment);
+    const double of_query = law.alignment * (law.keys.sd / law.queries.sd);
+    for (std::size_t n = 0; n < static_cast<std::size_t>(draw_.d * stride_); ++n) {
+      key_entries_[n] = law.keys.mean + kept * (key_entries_[n] - law.keys.mean) +
+                        of_query * (entries_[n] - law.queries.mean);
+    }
+  }
+
+  // Of each rule the queries, and of a scale for all keys their largest magnitudes.
+  void round_queries() {
+    rounded_queries_.assign(draw_.products.size(), entries_);
+    largest_of_keys_.assign(draw_.products.size(), {});
+    for (std::size_t r = 0; r < draw_.products.size(); ++r) {
+      const ProductRule& rule = draw_.products[r];
+      std::vector<double>& queries = rounded_queries_[r];
+      round_entries(rule.entries, {}, queries);
+      for (double& entry : queries) {
+        entry = round_to(rule.scaled_queries, rule.query_factor * entry);
+      }
+      quantise(rule, {}, queries);
+      if (rule.quantised != Precision::kInt8Tensor) continue;
+      largest_of_keys_[r].assign(static_cast<std::size_t>(stride_), 0);
+      for (std::int64_t key = 0; key < draw_.keys; ++key) {
+        draw_key(key);
+        round_entries(rule.entries, {}, key_entries_);
+        raise_to_magnitudes(key_entries_, largest_of_keys_[r]);
+      }
+    }
+  }
+
+  // With the largest magnitude of each vector unless one of several is known.
+  void quantise(const ProductRule& rule, std::vector<double> largest, std::span<double> entries) {
+    if (rule.quantised >= Precision::kInt8Row && largest.empty()) {
+      largest.assign(static_cast<std::size_t>(stride_), 0);
+      raise_to_magnitudes(entries, largest);
+    }
+    round_entries(rule.quantised, largest, entries);
+  }
+
+  void multiply_rounded(const TileBuffer& tile) {
+    for (std::int64_t key = 0; key < tile.keys; ++key) {
+      draw_key(tile.first_key + key);
+      for (std::size_t r = 0; r < draw_.products.size(); ++r) {
+        const ProductRule& rule = draw_.products[r];
+        rounded_key_ = key_entries_;
+        round_entries(rule.entries, {}, rounded_key_);
+        quantise(rule, largest_of_keys_[r], rounded_key_);
+        add_up_products(rule.sum, rounded_queries_[r], rounded_key_,
+                        tile.products[r].subspan(static_cast<std::size_t>(key * tile.stride),
+                                                 static_cast<std::size_t>(stride_)));
+      }
+    }
+  }
+
   const Draw& draw_;
   StreamKey words_;
   EntryShape key_shape_;
@@ -101,6 +163,10 @@ class QueryGroup {
   std::int64_t stride_ = 0;
   std::vector<double> entries_;
   std::vector<double> shifts_;  // of each query, where keys are aligned
+  std::vector<double> key_entries_;
+  std::vector<double> rounded_key_;
+  std::vector<std::vector<double>> rounded_queries_;  // of each rule
+  std::vector<std::vector<double>> largest_of_keys_;
 };
 
 // Queries worked on together: as many as keep their entries in the first cache, at least kLanes.

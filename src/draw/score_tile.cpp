@@ -21,6 +21,7 @@ void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shap
   std::vector<double> squared_key_norms(gives_norms ? scores.size() : 0);
   std::vector<double> query_sums(gives_sums ? most_lanes : 0);
   std::vector<double> key_sums(gives_sums ? scores.size() : 0);
+  std::vector<std::vector<double>> products(draw.products.size(), scores);
   for (std::int64_t first_query = 0; first_query < queries; first_query += shape.queries) {
     const std::int64_t group = std::min(shape.queries, queries - first_query);
     const auto lanes = static_cast<std::size_t>(padded(group));
@@ -36,10 +37,18 @@ void for_each_tile(const Draw& draw, std::int64_t queries, const TileShape& shap
         tile.query_sums = std::span(query_sums).first(lanes);
         tile.key_sums = std::span(key_sums).first(size);
       }
+      for (auto& product : products) tile.products.push_back(std::span(product).first(size));
       fill(tile);
-      const bool goes_on =
-          sink({first_query, group, first_key, keys, tile.scores, tile.squared_query_norms,
-                tile.squared_key_norms, tile.query_sums, tile.key_sums});
+      const bool goes_on = sink({first_query,
+                                 group,
+                                 first_key,
+                                 keys,
+                                 tile.scores,
+                                 tile.squared_query_norms,
+                                 tile.squared_key_norms,
+                                 tile.query_sums,
+                                 tile.key_sums,
+                                 {tile.products.begin(), tile.products.end()}});
       if (!goes_on) return;
     }
   }

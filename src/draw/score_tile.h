@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "draw/entries.h"
 #include "numerics/lanes.h"
+#include "numerics/rounded_products.h"
 
 namespace attnscale {
 
@@ -15,13 +17,15 @@ namespace attnscale {
 /// every key, or these and the sums of their entries.
 enum class NormRequest { kNone, kSquaredNorms, kSums };
 
-/// What is drawn in one cell: `keys` keys of `d` entries for every query. The request for norms is
-/// no part of what is drawn: it moves no score by a bit and has no place in a cell's identity.
+/// What is drawn in one cell: `keys` keys of `d` entries for every query. The requests for norms
+/// and rounded products are no part of what is drawn: they move no score by a bit and have no place
+/// in a cell's identity.
 struct Draw {
   Entries entries;
   std::int64_t d = 1;
   std::int64_t keys = 1;
   NormRequest norms = NormRequest::kNone;
+  std::vector<ProductRule> products = {};  ///< beside the scores, of the same entries
 };
 
 /// Scores of some queries of a block against some of their keys: scores[key * stride + query].
@@ -37,6 +41,7 @@ struct TileOf {
   std::span<Number> squared_key_norms = {};    ///< |k|^2, laid out as the scores are
   std::span<Number> query_sums = {};           ///< of all entries of each query
   std::span<Number> key_sums = {};
+  std::vector<std::span<Number>> products = {};  ///< of each rule, laid out as the scores are
 
   std::int64_t stride = padded(queries);
 
@@ -53,6 +58,7 @@ struct TileOf {
       tile.query_sums = query_sums.subspan(start, static_cast<std::size_t>(count));
       tile.key_sums = key_sums.subspan(start);
     }
+    for (const auto& product : products) tile.products.push_back(product.subspan(start));
     tile.stride = stride;
     return tile;
   }

@@ -33,6 +33,22 @@ NormRequest norms_for(const Scaling& scaling) {
   return norm == VectorNorm::kLayer ? NormRequest::kSums : NormRequest::kSquaredNorms;
 }
 
+std::optional<ProductRule> product_rule(const Scaling& scaling, const FormulaSize& size) {
+  const PrecisionSteps& steps = scaling.weights.precision;
+  if (!steps.takes_entries()) return std::nullopt;
+  ProductRule rule{steps.entries, steps.scaled_queries, steps.quantised, steps.product_sum};
+  if (steps.scaled_queries != Precision::kFloat64) {
+    rule.query_factor = bare_queries(scaling.logit, size)->factor;
+  }
+  return rule;
+}
+
+std::optional<ProductRule> exact_product_rule(const Scaling& scaling) {
+  const Precision entries = scaling.weights.precision.entries;
+  if (entries == Precision::kFloat64) return std::nullopt;
+  return ProductRule{entries};
+}
+
 WiderVectors vectors_of(const Scaling& scaling, std::int64_t d) {
   const FormulaProgram program(scaling.logit, {static_cast<double>(d)});
   const auto entries = [](double width) {

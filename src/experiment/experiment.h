@@ -120,6 +120,14 @@ bool is_split_by(const Experiment& experiment, GivenPart part);
 /// What a scaling asks of a sampler beside scores.
 NormRequest norms_for(const Scaling& scaling);
 
+/// How the scaling takes products of rounded entries, at that size; nothing if it does not.
+/// Precondition: bare_queries gives a factor if queries are rounded once scaled.
+std::optional<ProductRule> product_rule(const Scaling& scaling, const FormulaSize& size);
+
+/// The same in float64 of the same stored entries, with which it is compared; nothing where these
+/// are the entries as drawn.
+std::optional<ProductRule> exact_product_rule(const Scaling& scaling);
+
 /// Vectors whose norms the scaling takes, at head size d: those of d entries but for rms(q, width);
 /// 0 where the width is no number of entries up to kWidestVector.
 WiderVectors vectors_of(const Scaling& scaling, std::int64_t d);

@@ -9,7 +9,8 @@ BlockMeasurer::BlockMeasurer(const Experiment& experiment, const Cell& cell, std
       cell_(cell),
       seed_(seed),
       metrics_(per_query_metrics(experiment)),
-      holds_scores_(needs_all_logits(experiment)) {
+      holds_scores_(needs_all_logits(experiment)),
+      products_(cell.draw.products.size()) {
   for (const Scaling& scaling : experiment.scalings) {
     scalings_.emplace_back(experiment, cell.draw, scaling);
     for (const HistogramQuantity& quantity : experiment.histogram) {
@@ -60,7 +61,7 @@ void BlockMeasurer::add_tile(const ScoreTile& tile) {
     scalings_[s].add_tile(tile);
     count_tile(s, tile);
     if (tile.first_key + tile.keys < cell_.draw.keys) continue;
-    scalings_[s].measure_group(held(), columns_of(tile, s));
+    scalings_[s].measure_group(held(), products_, columns_of(tile, s));
   }
 }
 
@@ -78,6 +79,10 @@ void BlockMeasurer::hold(const ScoreTile& tile) {
   squared_key_norms_.insert(squared_key_norms_.end(), tile.squared_key_norms.begin(),
                             tile.squared_key_norms.end());
   key_sums_.insert(key_sums_.end(), tile.key_sums.begin(), tile.key_sums.end());
+  for (std::size_t p = 0; p < products_.size(); ++p) {
+    if (tile.first_key == 0) products_[p].clear();
+    products_[p].insert(products_[p].end(), tile.products[p].begin(), tile.products[p].end());
+  }
 }
 
 // The places of the tile's queries in the block's columns.

@@ -66,6 +66,7 @@ class BlockMeasurer {
   std::vector<HistogramBins> bins_;  ///< scaling by scaling, as the counts are
   bool holds_scores_;
   std::vector<double> scores_;  ///< of all keys of the current group, if they are held
+  std::vector<std::vector<double>> products_;  ///< the rounded ones of the same keys
   std::size_t stride_ = 1;
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;

@@ -48,7 +48,7 @@ double max_logit_of(const Weights& w) {
 // are subtracted as they are.
 double weight_margin_of(const Weights& w) {
   if (w.next() == w.top()) return top_of(w);
-  if (!w.rule().precision.is_exact()) return top_of(w) - w.weights()[w.next()];
+  if (!w.rule().precision.has_exact_weights()) return top_of(w) - w.weights()[w.next()];
   const bool is_sigmoid = w.rule().normaliser.kind == NormaliserKind::kSigmoid;
   const double share = is_sigmoid ? w.complements()[w.next()] : 1;
   return -top_of(w) * share * plain::expm1(-margin_of(w));
@@ -96,6 +96,18 @@ double largest_weight_error(const Weights& w, const Context& c) {
     largest = std::max(largest, std::abs(w.weights()[key] - exact[key]));
   }
   return largest;
+}
+
+// Of values of unit variance, an output has a variance of sum p^2.
+double output_error(const Weights& w, const Context& c) {
+  const auto exact = exact_of(w, c).weights();
+  double squares = 0;
+  double differences = 0;
+  for (std::size_t key = 0; key < exact.size(); ++key) {
+    squares += exact[key] * exact[key];
+    differences += (w.weights()[key] - exact[key]) * (w.weights()[key] - exact[key]);
+  }
+  return std::sqrt(differences / squares);
 }
 
 // Exact weights may be equal where logits are not; rounded ones are told apart by nothing else.
@@ -339,6 +351,11 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .of_weights = entropy_error, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
      .axis = HistogramAxis::kEntropy},
+    {.name = "output_error", .unit = "1", .title = "relative error of an output",
+     .help = "sqrt(sum (p - p of float64)^2 / sum (p of float64)^2): that of an output over values "
+             "of unit variance",
+     .of_weights = output_error, .measure = kBySums<no_error>,
+     .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true},
     {.name = "logit_error", .unit = "logit", .title = "error of a logit",
      .help = "sqrt(mean (logit - logit in float64)^2) over all keys and queries",
      .of_weights = logit_error, .measure = kBySums<no_error>,

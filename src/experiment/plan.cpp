@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiment/expected_logits.h"
+
 namespace attnscale {
 namespace {
 
@@ -16,10 +18,21 @@ NormRequest norms_for_all(const Experiment& asked) {
   return norms;
 }
 
+std::vector<ProductRule> products_for_all(const Experiment& asked, const Draw& draw) {
+  std::vector<ProductRule> products;
+  for (const Scaling& scaling : asked.scalings) {
+    for (const auto& rule : {product_rule(scaling, size_of(draw)), exact_product_rule(scaling)}) {
+      if (rule && std::ranges::find(products, *rule) == products.end()) products.push_back(*rule);
+    }
+  }
+  return products;
+}
+
 Cell make_cell(std::size_t experiment, const Experiment& asked, const Draw& draw) {
   Cell cell;
   cell.experiment = experiment;
   cell.draw = draw;
+  cell.draw.products = products_for_all(asked, draw);
   cell.queries = asked.queries;
   cell.identity = cell_identity(draw, *asked.sampler);
   cell.block_queries = block_queries(draw.keys, asked.sampler->draws_entries ? draw.d : 1);
@@ -60,7 +73,8 @@ double seconds_per_score(const Experiment& experiment) {
 
 double seconds_of(const Experiment& experiment, const Cell& cell, double per_score) {
   constexpr double kPerMetric = 20e-9;
-  constexpr double kPerNorm = 10e-9;  // a chi-squared, where no entry is drawn
+  constexpr double kPerRounding = 10e-9;  // of an entry, and of its product
+  constexpr double kPerNorm = 10e-9;      // a chi-squared, where no entry is drawn
   const auto queries = static_cast<double>(cell.queries);
   const double scores = queries * static_cast<double>(cell.draw.keys);
   const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
@@ -69,8 +83,10 @@ double seconds_of(const Experiment& experiment, const Cell& cell, double per_sco
   const bool draws_norms = !draws_entries && cell.draw.norms != NormRequest::kNone;
   const auto scalings = static_cast<double>(experiment.scalings.size());
   const auto metrics = static_cast<double>(experiment.metrics.size());
-  return drawn * experiment.sampler->nanoseconds * 1e-9 + (draws_norms ? scores * kPerNorm : 0) +
-         scores * per_score + scalings * queries * metrics * kPerMetric;
+  const auto products = static_cast<double>(cell.draw.products.size());
+  return drawn * (experiment.sampler->nanoseconds * 1e-9 + products * kPerRounding) +
+         (draws_norms ? scores * kPerNorm : 0) + scores * per_score +
+         scalings * queries * metrics * kPerMetric;
 }
 
 }  // namespace

@@ -19,14 +19,45 @@ std::size_t nodes_with(const Formula& formula, const FormulaValues& numbers) {
   return nodes;
 }
 
-// Which steps are narrower than float64: "; product, logit, exponential, weight in float16; sum in
-// float32".
-std::string precision_text(const WeightRule& rule) {
-  const PrecisionSteps& steps = rule.precision;
+std::string weights_text(const WeightRule& rule) {
+  std::string text;
+  if (rule.normaliser.kind == NormaliserKind::kSink) {
+    text += "; softmax with a sink of logit " + shortest(rule.normaliser.bias);
+  }
+  if (rule.normaliser.kind == NormaliserKind::kSigmoid) {
+    const double bias = rule.normaliser.bias;
+    text += "; weight = sigmoid(logit";
+    if (bias != 0) text += (bias > 0 ? " + " : " - ") + shortest(bias > 0 ? bias : -bias);
+    text += ")";
+  }
+  if (rule.precision.is_exact()) return text;
+  text += steps_text(rule.precision, rule.normaliser.kind);
+  return rule.max_shift == MaxShift::kNone ? text + "; largest logit not subtracted" : text;
+}
+
+// The part that ends at a place.
+Formula with_bare_queries(const Formula& logit, std::size_t place) {
+  const Operation operation = logit[place].operation;
+  if (operation == Operation::kDot) {
+    return {operation, Formula({Operation::kQuery}), logit.part(logit.second(place))};
+  }
+  if (logit.operands(place) == 0) return logit.part(place);
+  Formula first = with_bare_queries(logit, logit.first(place));
+  if (logit.operands(place) == 1) return {operation, std::move(first)};
+  return {operation, std::move(first), with_bare_queries(logit, logit.second(place))};
+}
+
+}  // namespace
+
+std::string steps_text(const PrecisionSteps& steps, NormaliserKind normaliser) {
   // A sigmoid sums nothing.
-  const bool has_sum = rule.normaliser.kind != NormaliserKind::kSigmoid;
-  const std::array<std::pair<std::string_view, Precision>, 5> named{
-      {{"product", steps.product},
+  const bool has_sum = normaliser != NormaliserKind::kSigmoid;
+  const std::array<std::pair<std::string_view, Precision>, 9> named{
+      {{"entries", steps.entries},
+       {"scaled_queries", steps.scaled_queries},
+       {"quantised", steps.quantised},
+       {"product_sum", steps.product_sum},
+       {"product", steps.product},
        {"logit", steps.logit},
        {"exponential", steps.exponential},
        {"weight", steps.weight},
@@ -47,23 +78,20 @@ std::string precision_text(const WeightRule& rule) {
   return text;
 }
 
-std::string weights_text(const WeightRule& rule) {
-  std::string text;
-  if (rule.normaliser.kind == NormaliserKind::kSink) {
-    text += "; softmax with a sink of logit " + shortest(rule.normaliser.bias);
+std::optional<BareQueries> bare_queries(const Formula& logit, const FormulaSize& size) {
+  const LinearParts parts = linear_parts(logit, constants_of(logit, size), size.d);
+  std::optional<double> factor;
+  for (std::size_t place = 0; place < parts.size(); ++place) {
+    if (logit[place].operation != Operation::kDot) continue;
+    const auto& on_query = parts[logit.first(place)];
+    if (!on_query || factor.value_or(on_query->slope.at(size.d)) != on_query->slope.at(size.d)) {
+      return std::nullopt;
+    }
+    factor = on_query->slope.at(size.d);
   }
-  if (rule.normaliser.kind == NormaliserKind::kSigmoid) {
-    const double bias = rule.normaliser.bias;
-    text += "; weight = sigmoid(logit";
-    if (bias != 0) text += (bias > 0 ? " + " : " - ") + shortest(bias > 0 ? bias : -bias);
-    text += ")";
-  }
-  if (rule.precision.is_exact()) return text;
-  text += precision_text(rule);
-  return rule.max_shift == MaxShift::kNone ? text + "; largest logit not subtracted" : text;
+  if (has_norm(logit) || !factor) return std::nullopt;
+  return BareQueries{with_bare_queries(logit, logit.root()), *factor};
 }
-
-}  // namespace
 
 Scaling make_scaling(std::string name, const Formula& written, FormulaValues numbers,
                      const WeightRule& weights, std::optional<double> value) {

@@ -15,12 +15,33 @@ double sink_logit(const Normaliser& normaliser) {
                                                   : -std::numeric_limits<double>::infinity();
 }
 
+// The formula of the products that the draw gives.
+Formula program_of(const Scaling& scaling, const Draw& draw) {
+  if (scaling.weights.precision.scaled_queries == Precision::kFloat64) return scaling.logit;
+  return bare_queries(scaling.logit, size_of(draw))->logit;
+}
+
+std::optional<std::size_t> place_of_products(const std::optional<ProductRule>& rule,
+                                             const Draw& draw) {
+  if (!rule) return std::nullopt;
+  return std::ranges::find(draw.products, *rule) - draw.products.begin();
+}
+
+FormulaScores with_products(FormulaScores scores, std::optional<std::size_t> place,
+                            const auto& products) {
+  if (place && *place < products.size()) scores.scores = products[*place];
+  return scores;
+}
+
 }  // namespace
 
 ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
                                  const Scaling& scaling)
     : rule_(scaling.weights),
-      program_(scaling.logit, size_of(draw)),
+      program_(program_of(scaling, draw), size_of(draw)),
+      exact_program_(scaling.logit, size_of(draw)),
+      product_(place_of_products(product_rule(scaling, size_of(draw)), draw)),
+      exact_product_(place_of_products(exact_product_rule(scaling), draw)),
       draw_(draw),
       wider_(vectors_of(scaling, draw.d)),
       saturated_above_(experiment.saturated_above),
@@ -63,7 +84,8 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     hides_overflow_.assign(static_cast<std::size_t>(tile.queries), false);
     top_scores_.start(static_cast<std::size_t>(tile.stride));
   }
-  const FormulaScores scores = scores_of(tile);
+  const FormulaScores plain_scores = scores_of(tile);
+  const FormulaScores scores = with_products(plain_scores, product_, tile.products);
   logits_.resize(tile.scores.size());
   const bool may_hide = !rule_.precision.has_exact_logits() && !program_.linear();
   if (may_hide) peaks_.assign(logits_.size(), 0);
@@ -72,14 +94,16 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     const std::size_t query = n % scores.stride;
     if (std::isinf(peaks_[n]) && query < hides_overflow_.size()) hides_overflow_[query] = true;
   }
-  top_scores_.add_keys(scores, logits_);
+  top_scores_.add_keys(plain_scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
   power_sums_.add_keys(logits_, tile.keys, power_scale_);
 }
 
-void ScalingMeasurer::measure_group(const FormulaScores& scores, const GroupColumns& columns) {
+void ScalingMeasurer::measure_group(const FormulaScores& scores,
+                                    std::span<const std::vector<double>> products,
+                                    const GroupColumns& columns) {
   softmax_.finish(sink_logit(rule_.normaliser));
   fill_contexts();
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
@@ -102,7 +126,8 @@ void ScalingMeasurer::measure_group(const FormulaScores& scores, const GroupColu
   }
   if (std::ranges::any_of(metrics_,
                           [&](const MetricRow* row) { return needs_all_logits(*row, rule_); })) {
-    measure_all_logits(scores, columns);
+    measure_all_logits(with_products(scores, product_, products),
+                       with_products(scores, exact_product_, products), columns);
   }
 }
 
@@ -134,9 +159,11 @@ void ScalingMeasurer::measure_sums(std::size_t metric, const GroupColumns& colum
   if (row.complement) row.complement(softmax_, contexts_, columns.complements[metric]);
 }
 
-void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const GroupColumns& columns) {
+void ScalingMeasurer::measure_all_logits(const FormulaScores& scores,
+                                         const FormulaScores& exact_scores,
+                                         const GroupColumns& columns) {
   for (std::int64_t i = 0; i < softmax_.queries(); ++i) {
-    weigh_query(scores, i);
+    weigh_query(scores, exact_scores, i);
     const auto place = static_cast<std::size_t>(i);
     QueryContext context = contexts_[place];
     if (compares_) context.exact = &exact_weights_;
@@ -152,7 +179,8 @@ void ScalingMeasurer::measure_all_logits(const FormulaScores& scores, const Grou
 }
 
 // One query's column of what is laid out key by key.
-void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t query) {
+void ScalingMeasurer::weigh_query(const FormulaScores& scores, const FormulaScores& exact_scores,
+                                  std::int64_t query) {
   const auto keys = static_cast<std::size_t>(draw_.keys);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
   if (logits_.size() == keys * stride) {  // one tile was all of the group
@@ -161,17 +189,18 @@ void ScalingMeasurer::weigh_query(const FormulaScores& scores, std::int64_t quer
       query_logits_[key] = logits_[key * stride + static_cast<std::size_t>(query)];
     }
   } else {
-    evaluate_query(scores, query, rule_.precision, query_logits_);
+    evaluate_query(program_, scores, query, rule_.precision, query_logits_);
   }
   weights_.weigh(query_logits_, rule_, aligned_keys_);
   if (overflowed(query)) weights_.mark_overflow();
   if (!compares_) return;
-  evaluate_query(scores, query, {}, exact_logits_);
+  evaluate_query(exact_program_, exact_scores, query, {}, exact_logits_);
   exact_weights_.weigh(exact_logits_, {rule_.normaliser}, aligned_keys_);
 }
 
-void ScalingMeasurer::evaluate_query(const FormulaScores& scores, std::int64_t query,
-                                     const PrecisionSteps& precision, std::vector<double>& logits) {
+void ScalingMeasurer::evaluate_query(const FormulaProgram& program, const FormulaScores& scores,
+                                     std::int64_t query, const PrecisionSteps& precision,
+                                     std::vector<double>& logits) {
   const auto keys = static_cast<std::size_t>(draw_.keys);
   const auto stride = static_cast<std::size_t>(padded(softmax_.queries()));
   const auto place = static_cast<std::size_t>(query);
@@ -186,7 +215,7 @@ void ScalingMeasurer::evaluate_query(const FormulaScores& scores, std::int64_t q
   };
   logits.resize(keys);
   const bool is_wider = !wider_key_norms_.empty();
-  program_.evaluate(
+  program.evaluate(
       {column_of(scores.scores, query_scores_), 1, 0,
        one_of(is_wider ? wider_query_norms_ : scores.squared_query_norms),
        column_of(is_wider ? wider_key_norms_ : scores.squared_key_norms, query_key_norms_),

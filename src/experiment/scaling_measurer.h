@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,22 +39,29 @@ class ScalingMeasurer {
   std::span<const double> logits() const { return logits_; }
 
   /// Fills the columns of a group whose tiles have all been added. `scores` are those of all its
-  /// keys, if a metric needs all logits. All numbers of a query with a score or logit that is not
-  /// finite are NaN, except in metrics that count such queries.
-  void measure_group(const FormulaScores& scores, const GroupColumns& columns);
+  /// keys, and `products` the rounded ones, if a metric needs all logits. All numbers of a query
+  /// with a score or logit that is not finite are NaN, except in metrics that count such queries.
+  void measure_group(const FormulaScores& scores, std::span<const std::vector<double>> products,
+                     const GroupColumns& columns);
 
  private:
   FormulaScores scores_of(const ScoreTile& tile);
   void fill_contexts();
   bool overflowed(std::int64_t query) const;
   void measure_sums(std::size_t metric, const GroupColumns& columns) const;
-  void measure_all_logits(const FormulaScores& scores, const GroupColumns& columns);
-  void weigh_query(const FormulaScores& scores, std::int64_t query);
-  void evaluate_query(const FormulaScores& scores, std::int64_t query,
-                      const PrecisionSteps& precision, std::vector<double>& logits);
+  void measure_all_logits(const FormulaScores& scores, const FormulaScores& exact_scores,
+                          const GroupColumns& columns);
+  void weigh_query(const FormulaScores& scores, const FormulaScores& exact_scores,
+                   std::int64_t query);
+  void evaluate_query(const FormulaProgram& program, const FormulaScores& scores,
+                      std::int64_t query, const PrecisionSteps& precision,
+                      std::vector<double>& logits);
 
   const WeightRule& rule_;
   FormulaProgram program_;
+  FormulaProgram exact_program_;        ///< with what stands on queries, where they are scaled
+  std::optional<std::size_t> product_;  ///< place of the rounded products, if they are used
+  std::optional<std::size_t> exact_product_;  ///< of those of the same stored entries in float64
   Draw draw_;
   WiderVectors wider_;
   BlockAddress address_;

@@ -12,7 +12,10 @@
 namespace attnscale {
 
 /// IEEE 754's binary64, binary32 and binary16; NVIDIA's TF32 and the upper half of a binary32; and
-/// the two formats of 8 bits (arXiv:2209.05433), of which E4M3 has no infinity.
+/// the two formats of 8 bits (arXiv:2209.05433), of which E4M3 has no infinity, as they are and
+/// with what is too large made the largest finite number. The integers of 8 bits, with a scale for
+/// each row of d entries or for all of a query's, are no format of single numbers: see
+/// round_entries.
 enum class Precision {
   kFloat64,
   kFloat32,
@@ -20,7 +23,11 @@ enum class Precision {
   kBfloat16,
   kFloat16,
   kFloat8E4M3,
-  kFloat8E5M2
+  kFloat8E5M2,
+  kSaturatedE4M3,
+  kSaturatedE5M2,
+  kInt8Row,
+  kInt8Tensor
 };
 
 /// What decides which numbers a format holds.
@@ -46,6 +53,12 @@ constexpr FloatFormat format_of(Precision precision) {
       return {4, -9, 448, std::numeric_limits<double>::quiet_NaN()};
     case Precision::kFloat8E5M2:
       return {3, -16, 57344};
+    case Precision::kSaturatedE4M3:
+      return {4, -9, 448, 448};
+    case Precision::kSaturatedE5M2:
+      return {3, -16, 57344, 57344};
+    case Precision::kInt8Row:
+    case Precision::kInt8Tensor:
     case Precision::kFloat64:
       break;
   }
@@ -54,13 +67,14 @@ constexpr FloatFormat format_of(Precision precision) {
 
 /// The number of that format nearest to x, of two equally near the one whose last bit is 0, in one
 /// rounding. Subnormal numbers are kept; from half a step beyond the largest number on, infinity,
-/// or NaN in E4M3. NaN and the sign of zero stay.
+/// or NaN in E4M3, or the largest number again. NaN and the sign of zero stay.
 ///
 /// A sum, difference, product, quotient or square root of two numbers of a format, taken in double
 /// and rounded by this, is what that format's own operation gives: 53 bits are at least twice its
 /// own and two more, so the double's rounding never tips the second.
 inline double round_to(Precision precision, double x) {
   if (precision == Precision::kFloat64 || std::isnan(x)) return x;
+  if (precision == Precision::kFloat32) return static_cast<float>(x);  // the processor's own
   const FloatFormat format = format_of(precision);
   if (std::isinf(x)) return std::copysign(format.beyond, x);
   const auto power_of_two = [](int exponent) {

@@ -1,5 +1,5 @@
-// Which step of the way from scores to weights rounds to which format, and in which order a softmax
-// sums. Knows nothing of how a step is computed.
+// Which step of the way from entries to weights rounds to which format, and in which order a
+// softmax sums. Knows nothing of how a step is computed.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,17 @@ enum class SumOrder {
 
 /// The format of each step; float64 unless it says otherwise.
 struct PrecisionSteps {
-  Precision product = Precision::kFloat64;  ///< the score, with the factors inside q.k
-  /// What the formula does to it, and the difference from the largest logit; of a sigmoid the
-  /// biased logit.
+  /// Queries and keys as they are stored. Errors are against float64 of the same stored numbers.
+  Precision entries = Precision::kFloat64;
+  Precision scaled_queries = Precision::kFloat64;  ///< once multiplied by what stands on q in q.k
+  Precision quantised = Precision::kFloat64;       ///< both vectors of the product, last of all
+  Precision product_sum = Precision::kFloat64;     ///< each partial sum of it, entry by entry
+  Precision product = Precision::kFloat64;         ///< the score, with the factors inside q.k
+  /// What the formula does to it; of a sigmoid also the biased logit.
   Precision logit = Precision::kFloat64;
-  Precision exponential = Precision::kFloat64;  ///< of a sigmoid also 1 + exponential
+  /// Of the difference from the largest logit, which is rounded to the first of the two formats in
+  /// the order of the enum, as a softmax widens narrow logits; of a sigmoid also 1 + exponential.
+  Precision exponential = Precision::kFloat64;
   Precision sum =
       Precision::kFloat64;  ///< partial sums, and in tiles what is rescaled; no sigmoid's
   Precision weight = Precision::kFloat64;  ///< weights, their complements and slopes
@@ -45,11 +51,20 @@ struct PrecisionSteps {
     return product == Precision::kFloat64 && logit == Precision::kFloat64;
   }
 
-  /// True if no step is narrower than float64, so that no order of a sum is emulated either.
-  constexpr bool is_exact() const {
+  /// True if the score is not that of the entries as they are drawn, so that each is needed.
+  constexpr bool takes_entries() const {
+    return entries != Precision::kFloat64 || scaled_queries != Precision::kFloat64 ||
+           quantised != Precision::kFloat64 || product_sum != Precision::kFloat64;
+  }
+
+  /// True if weights are made of scores without a rounding but those of doubles.
+  constexpr bool has_exact_weights() const {
     return has_exact_logits() && exponential == Precision::kFloat64 && sum == Precision::kFloat64 &&
            weight == Precision::kFloat64;
   }
+
+  /// True if no step is narrower than float64, so that no order of a sum is emulated either.
+  constexpr bool is_exact() const { return has_exact_weights() && !takes_entries(); }
 
   friend bool operator==(const PrecisionSteps&, const PrecisionSteps&) = default;
 };

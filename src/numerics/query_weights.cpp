@@ -47,7 +47,7 @@ void QueryWeights::weigh(std::span<const double> logits, const WeightRule& rule,
   complements_.resize(size);
   find_top();
 
-  const bool exact = rule.precision.is_exact();
+  const bool exact = rule.precision.has_exact_weights();
   if (exact && !all_finite(logits)) {
     std::fill(weights_.begin(), weights_.end(), kNan);
     std::fill(complements_.begin(), complements_.end(), kNan);
@@ -95,7 +95,8 @@ void QueryWeights::fill_softmax() {
 
 double QueryWeights::exponential_of(double logit) const {
   const PrecisionSteps& steps = rule_.precision;
-  return round_to(steps.exponential, exponential(round_to(steps.logit, logit - shift_)));
+  const Precision widest = std::min(steps.logit, steps.exponential);
+  return round_to(steps.exponential, exponential(round_to(widest, logit - shift_)));
 }
 
 // Puts exponentials in place of weights and returns their sum. All keys are one tile unless tiles
@@ -157,7 +158,7 @@ void QueryWeights::fill_softmax_step_by_step() {
 }
 
 double QueryWeights::log_sum() const {
-  if (!rule_.precision.is_exact() && rule_.normaliser.kind != NormaliserKind::kSigmoid) {
+  if (!rule_.precision.has_exact_weights() && rule_.normaliser.kind != NormaliserKind::kSigmoid) {
     return shift_ + plain::log(total_);
   }
   double rest = 0;

@@ -12,7 +12,7 @@ namespace {
 // True where the weights, not rounded, and the sink's are one whole.
 bool share_one(const QueryWeights& query) {
   return query.rule().normaliser.kind != NormaliserKind::kSigmoid &&
-         query.rule().precision.is_exact();
+         query.rule().precision.has_exact_weights();
 }
 
 // ln p of p > 0, subnormal ones too, which plain::log does not take.
@@ -30,7 +30,7 @@ struct RelativeSums {
 };
 
 bool all_rounded_to_zero(const QueryWeights& query) {
-  return !query.rule().precision.is_exact() && query.weights()[query.top()] == 0;
+  return !query.rule().precision.has_exact_weights() && query.weights()[query.top()] == 0;
 }
 
 // Of weights that were not all rounded to 0.
@@ -38,7 +38,7 @@ RelativeSums sums_relative_to_top(const QueryWeights& query) {
   // Weights far below a sink have too few digits left, or none: there they are e^logit apart.
   constexpr double kFewDigits = 1e-290;
   const double top = query.weights()[query.top()];
-  const bool by_logits = query.rule().precision.is_exact() && top < kFewDigits;
+  const bool by_logits = query.rule().precision.has_exact_weights() && top < kFewDigits;
   RelativeSums sums{top, 0, 0};
   for (std::size_t key = 0; key < query.weights().size(); ++key) {
     const double ratio =

@@ -185,7 +185,7 @@ class PrecisionStepsTest(CommandLineTest):
     def test_errors_against_float64_are_those_of_the_weights(self):
         scores = np.random.default_rng(8).normal(size=(50, 40)) * 3
         metrics = ("weight_error", "largest_weight_error", "wrong_top", "entropy_error",
-                   "logit_error")
+                   "logit_error", "output_error")
         folder = self.given(scores, {"wide": "float64", "fp8": "float8_e5m2"}, "errors", metrics)
 
         def of(name, column):
@@ -198,19 +198,29 @@ class PrecisionStepsTest(CommandLineTest):
             np.abs(narrow - exact).max(axis=1).mean(),
             (narrow.argmax(axis=1) != exact.argmax(axis=1)).mean(),
             np.abs(entropy[1] - entropy[0]).mean(),
-            np.sqrt((logit_errors**2).mean()))))
+            np.sqrt((logit_errors**2).mean()),
+            np.sqrt(((narrow - exact)**2).sum(axis=1) / (exact**2).sum(axis=1)).mean())))
         self.assertGreater(expected["wrong_top"], 0)
         for metric, value in expected.items():
             self.assertAlmostEqual(self.estimate(folder, "fp8", metric) / value, 1, 12, metric)
             self.assertEqual(self.estimate(folder, "wide", metric), 0)
 
-    def test_steps_that_are_not_rounded_are_refused(self):
-        for step in ("entries", "scaled_queries", "output"):
-            config = self.write_config({"name": "x", "experiments": [
-                {"d": 4, "scalings": [{"name": "x", "logit": "q.k",
-                                       "precision": {step: "bfloat16"}}]}]})
-            self.refuse("plan", config, says=[f'/precision/{step}',
-                                              f'the step "{step}" is always in float64'])
+    def test_what_is_too_large_of_8_bits_is_the_largest_number_if_saturated(self):
+        for name, largest in (("float8_e4m3fn", 448), ("float8_e5m2", 57344)):
+            asked = [0.3, largest, 2 * largest, -1e9]
+            folder = self.given(asked, {"x": {"logit": f"{name}_saturated"}, "as_it_is": {
+                "logit": name}}, name)
+            np.testing.assert_array_equal(self.column(folder, "x", "logit")[1:],
+                                          [largest, largest, -largest])
+            self.assertEqual(self.column(folder, "x", "logit")[0],
+                             self.column(folder, "as_it_is", "logit")[0])
+
+    def test_a_step_that_is_not_rounded_is_refused(self):
+        config = self.write_config({"name": "x", "experiments": [
+            {"d": 4, "scalings": [{"name": "x", "logit": "q.k",
+                                   "precision": {"output": "bfloat16"}}]}]})
+        self.refuse("plan", config, says=['/precision/output',
+                                          'the step "output" is always in float64'])
 
 
 if __name__ == "__main__":

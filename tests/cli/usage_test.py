@@ -116,7 +116,7 @@ class UsageTest(CommandLineTest):
         self.refuse("merge", "out", says=["attnscale merge: "])
         self.refuse("show", says=["attnscale show: no run's folder given"])
         self.refuse("softmax", says=["no list of scores given"])
-        self.refuse("list", says=["scalings, laws, metrics, samplers, runs"])
+        self.refuse("list", says=["scalings, laws, metrics, precisions, samplers, runs"])
         self.refuse("list", "metric", says=['did you mean "metrics"?'])
         self.refuse("list", "laws", "metrics", says=['"metrics"'])
         self.refuse("schema", "x", says=['"x"'])

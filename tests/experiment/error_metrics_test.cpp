@@ -33,6 +33,10 @@ TEST(ErrorMetrics, CompareRoundedWeightsWithThoseInFloat64) {
   EXPECT_NEAR(value("weight_error"),
               (std::abs(errors[0]) + std::abs(errors[1]) + std::abs(errors[2])) / 2, 1e-15);
   EXPECT_NEAR(value("largest_weight_error"), std::abs(errors[0]), 1e-15);
+  EXPECT_NEAR(value("output_error"),
+              std::sqrt((errors[0] * errors[0] + errors[1] * errors[1] + errors[2] * errors[2]) /
+                        (p[0] * p[0] + p[1] * p[1] + p[2] * p[2])),
+              1e-15);
   EXPECT_EQ(value("wrong_top"), 1);  // a tie, of which the first is not the top
   double entropy = 2 * 0.4375 * std::log(0.4375) + 0.15625 * std::log(0.15625);
   for (const double weight : p) entropy -= weight * std::log(weight);

@@ -102,6 +102,7 @@ const std::map<std::string_view, PlainMetric>& plain_metrics() {
       {"weight_error", nothing_is_lost},
       {"largest_weight_error", nothing_is_lost},
       {"wrong_top", nothing_is_lost},
+      {"output_error", nothing_is_lost},
       {"entropy_error", nothing_is_lost},
       {"logit_error", nothing_is_lost},
       {"aligned_top",
