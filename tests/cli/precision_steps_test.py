@@ -207,13 +207,10 @@ class PrecisionStepsTest(CommandLineTest):
 
     def test_what_is_too_large_of_8_bits_is_the_largest_number_if_saturated(self):
         for name, largest in (("float8_e4m3fn", 448), ("float8_e5m2", 57344)):
-            asked = [0.3, largest, 2 * largest, -1e9]
-            folder = self.given(asked, {"x": {"logit": f"{name}_saturated"}, "as_it_is": {
-                "logit": name}}, name)
-            np.testing.assert_array_equal(self.column(folder, "x", "logit")[1:],
-                                          [largest, largest, -largest])
-            self.assertEqual(self.column(folder, "x", "logit")[0],
-                             self.column(folder, "as_it_is", "logit")[0])
+            folder = self.given([0.3, largest, 2 * largest, -1e9],
+                                {"x": {"logit": f"{name}_saturated"}}, name)
+            np.testing.assert_array_equal(self.column(folder, "x", "logit"),
+                                          [0.3125, largest, largest, -largest])
 
     def test_a_step_that_is_not_rounded_is_refused(self):
         config = self.write_config({"name": "x", "experiments": [
