@@ -73,7 +73,7 @@ double seconds_per_score(const Experiment& experiment) {
 
 double seconds_of(const Experiment& experiment, const Cell& cell, double per_score) {
   constexpr double kPerMetric = 20e-9;
-  constexpr double kPerRounding = 10e-9;  // of an entry, and of its product
+  constexpr double kPerRounding = 14e-9;  // of an entry, and of its product
   constexpr double kPerNorm = 10e-9;      // a chi-squared, where no entry is drawn
   const auto queries = static_cast<double>(cell.queries);
   const double scores = queries * static_cast<double>(cell.draw.keys);
