@@ -36,7 +36,9 @@ TEST(ScorePanel, IsTheFusedSumInTheOrderOfComponents) {
           fused = std::fma(queries[i * kBlockQueries + query], keys[i * kPanelKeys + key], fused);
         }
         const double found = scores[query * stride + key];
-        if (vector_target_keeps_bytes()) EXPECT_EQ(found, fused) << query << " " << key;
+        if (vector_target_keeps_bytes()) {
+          EXPECT_EQ(found, fused) << query << " " << key;
+        }
         EXPECT_NEAR(found, fused, 1e-12 * static_cast<double>(d) * 4096);
       }
       for (std::size_t key = kPanelKeys; key < stride; ++key) {
