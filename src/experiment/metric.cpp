@@ -98,14 +98,20 @@ double largest_weight_error(const Weights& w, const Context& c) {
   return largest;
 }
 
-// Of values of unit variance, an output has a variance of sum p^2.
+// Of values of unit variance, an output has a variance of sum p^2. Beside a large sink the squares
+// of weights would vanish, so they are of weights over the largest.
 double output_error(const Weights& w, const Context& c) {
   const auto exact = exact_of(w, c).weights();
+  const double largest = *std::ranges::max_element(exact);
+  if (largest == 0)
+    return largest_weight_error(w, c) == 0 ? 0 : std::numeric_limits<double>::infinity();
   double squares = 0;
   double differences = 0;
   for (std::size_t key = 0; key < exact.size(); ++key) {
-    squares += exact[key] * exact[key];
-    differences += (w.weights()[key] - exact[key]) * (w.weights()[key] - exact[key]);
+    const double weight = exact[key] / largest;
+    const double off = (w.weights()[key] - exact[key]) / largest;
+    squares += weight * weight;
+    differences += off * off;
   }
   return std::sqrt(differences / squares);
 }

@@ -89,6 +89,7 @@ class GivenProductTest(CommandLineTest):
         self.assertRegex(screen, r"A run would take about [\d.]+ processor seconds\. Nothing")
 
     def test_shows_how_far_it_is(self):
+        np.save(self.folder / "q.npy", np.tile(self.q, (1, 40, 1)))  # a second's work or two
         path = self.write_config(self.config())
         told = self.succeed("run", path, "--out", "run", "--progress", "bar").stderr
         self.assertRegex(told, r"\[#+\.*\] +\d+ %  .*queries/s")
