@@ -104,7 +104,12 @@ class MutatedConfigsTest(CommandLineTest):
                 elif ended.code == 4:
                     # A program that must end within a second of its limit may leave its lock.
                     names = {path.name for path in self.out.glob("*")} - {".lock"}
-                    self.assertIn(names, (UNFINISHED, set()))
+                    if names - UNFINISHED:  # on a busy machine it was cut off while it wrote
+                        code = self.run_program("run", "c.json", "--out", "out", "--quiet",
+                                                codes=(0, 3)).code
+                        self.assert_usable(code, number, alarms)
+                    else:
+                        self.assertIn(names, (UNFINISHED, set()))
                 else:
                     self.assert_usable(ended.code, number, alarms)
         said = ", ".join(f"{counts[code]} ended with {code}" for code in sorted(counts))

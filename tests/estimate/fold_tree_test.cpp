@@ -50,7 +50,9 @@ TEST(FoldTree, FoldsThreeBlocksAsThePairAndThenTheLast) {
   ASSERT_NE(pair, merge(moments(1), moments(0)));
   ASSERT_NE(whole, merge(moments(2), pair));
   FoldTree tree;
-  for (const std::int64_t block : {2, 1, 0}) tree.add({0, block}, moments(block));
+  for (const std::int64_t block : {1, 0}) tree.add({0, block}, moments(block));
+  EXPECT_EQ(tree.fold(), pair);
+  tree.add({0, 2}, moments(2));
   EXPECT_EQ(tree.fold(), whole);
 }
 
