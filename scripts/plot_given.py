@@ -7,6 +7,9 @@ from run_tables import name_with_value, split_by
 
 MOST_HEADS = 8
 MOST_NUMBERS = 9  # cells of a row that still hold their number
+# Column of random numbers, that of their count, what a reader calls them, marker and place.
+RANDOM = [("baseline", "baseline_queries", "random", "D", 0.12),
+          ("matched", "matched_queries", "matched", "s", 0.3)]
 
 
 def number_text(value):
@@ -152,6 +155,8 @@ def draw_baseline(rows, words, experiment):
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+    first = rows.iloc[0]
+    sides = [side for side in RANDOM if first[side[1]] > 0]
     metrics = list(rows["metric"].unique())
     scalings = split_by(rows, ["scaling", "scaling_value"])
     labels = [name_with_value(each["scaling"], each["scaling_value"]) for each, _ in scalings]
@@ -166,27 +171,30 @@ def draw_baseline(rows, words, experiment):
             continue
         for at, (_, of_scaling) in enumerate(scalings):
             found = of_scaling[of_scaling["metric"] == metrics[place]]
-            drawn = found.dropna(subset="baseline")
-            if not drawn.empty:
-                axes.errorbar(drawn["baseline"], [at + 0.12] * len(drawn),
-                              xerr=1.96 * drawn["baseline_std_error"].fillna(0), color=GRAY,
-                              marker="D", markerfacecolor="white", linestyle="none", capsize=3)
+            for column, _, _, marker, below in sides:
+                drawn = found.dropna(subset=column)
+                if not drawn.empty:
+                    axes.errorbar(drawn[column], [at + below] * len(drawn),
+                                  xerr=1.96 * drawn[f"{column}_std_error"].fillna(0), color=GRAY,
+                                  marker=marker, markerfacecolor="white", linestyle="none",
+                                  capsize=3)
             axes.plot(found["estimate"], [at - 0.12] * len(found), marker="o", color=MISSES,
                       linestyle="none")
-        values = rows.loc[rows["metric"] == metrics[place], ["estimate", "baseline"]].stack()
+        values = rows.loc[rows["metric"] == metrics[place],
+                          ["estimate", *(side[0] for side in sides)]].stack()
         if not values.empty and values.max() > 50 * values.min() > 0:
             axes.set_xscale("log")
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_yticks(range(len(labels)), labels if place % columns == 0 else [""] * len(labels))
         axes.set_xlabel(words.metric(metrics[place]))
     kinds = [Line2D([], [], color=MISSES, marker="o", linestyle="none", label="given"),
-             Line2D([], [], color=GRAY, marker="D", markerfacecolor="white", linestyle="none",
-                    label="random, with a 95 % interval")]
-    figure.legend(handles=kinds, loc="upper left", ncol=2,
+             *(Line2D([], [], color=GRAY, marker=marker, markerfacecolor="white", linestyle="none",
+                      label=f"{name}, with a 95 % interval") for _, _, name, marker, _ in sides)]
+    figure.legend(handles=kinds, loc="upper left", ncol=len(kinds),
                   bbox_to_anchor=(0.11, 0.11 - 0.55 / figure.get_figheight()))
-    first = rows.iloc[0]
+    beside = " and ".join(count_text(first[count], f"{name} one") for _, count, name, _, _ in sides)
     facts = (f"experiment {experiment}, "
-             f"{count_text(first['queries'], 'given query', 'given queries')} beside "
-             f"{count_text(first['baseline_queries'], 'random one')} with as many visible keys")
+             f"{count_text(first['queries'], 'given query', 'given queries')} beside {beside} with as "
+             "many visible keys")
     write_title(grid[0][0], "Given numbers beside random ones", facts, words, wide=columns > 2)
     return figure

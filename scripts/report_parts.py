@@ -15,7 +15,8 @@ CROSSING_COLUMNS = ["run_label", "experiment", "entries_series", "keys", "series
 CONTRAST_COLUMNS = ["run_label", "experiment", "entries_series", "d", "keys", "metric", "series",
                     "baseline", "estimate", "std_error", "ci_low", "ci_high"]
 BASELINE_COLUMNS = ["run_label", "experiment", "d", "keys", "series", "metric", "estimate",
-                    "baseline", "baseline_std_error", "ratio"]
+                    "baseline", "baseline_std_error", "ratio", "matched", "matched_std_error",
+                    "matched_ratio"]
 DIFFERENCE_COLUMNS = ["experiment", "entries_series", "d", "keys", "series", "metric", "estimate_a",
                       "std_error_a", "run", "estimate_b", "std_error_b", "difference", "std_error",
                       "z", "shared"]

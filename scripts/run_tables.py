@@ -8,7 +8,8 @@ KEY_TEXTS = [*RUN_COLUMNS, "experiment", "entries", "scaling", "metric"]
 KEY_NUMBERS = ["entries_value", "d", "keys", "scaling_value"]
 ESTIMATE_NUMBERS = ["queries", "estimate", "ci_low", "ci_high", "q05", "median", "q95", "reference"]
 BIN_NUMBERS = ["bin_low", "bin_high", "count", "density"]
-BASELINE_NUMBERS = ["queries", "estimate", "baseline_queries", "baseline", "baseline_std_error"]
+BASELINE_NUMBERS = ["queries", "estimate", "baseline_queries", "baseline", "baseline_std_error",
+                    "matched_queries", "matched", "matched_std_error"]
 MOST_CURVES = 10
 LAW = ["entries", "entries_value"]
 SERIES = ["entries_series", "series"]  # the texts of two others each

@@ -14,6 +14,7 @@
 #include "app/run_folder.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "estimate/given_baseline.h"
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
@@ -73,7 +74,7 @@ PlanLine line_of(const Experiment& experiment, const Given& given) {
           .d = size_of(given),
           .keys = all_keys(given),
           .queries = head_count(given) * query_count(given),
-          .seconds = expected_given_seconds(experiment)};
+          .seconds = expected_given_seconds(experiment) + expected_baseline_seconds(experiment)};
 }
 
 PlanLine line_of(const Experiment& experiment, const Cell& cell, double seconds) {

@@ -124,8 +124,8 @@ bool measure_given_into(Results& results, const Config& config, const Experiment
                         const GivenOptions& options) {
   auto given = measure_given(config, experiment, options);
   if (!given) return false;
-  if (experiment.given->baseline) {
-    auto baselines = measure_baseline(config, experiment, given->rows, options.stop);
+  if (experiment.given->baseline.any()) {
+    auto baselines = measure_baseline(config, experiment, given->rows, options);
     if (!baselines) return false;
     append(results.baselines, std::move(*baselines));
   }

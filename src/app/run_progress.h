@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "estimate/given_baseline.h"
 #include "execution/ledger.h"
 #include "experiment/given.h"
 #include "experiment/given_scores.h"
@@ -46,7 +47,7 @@ class RunProgress {
       const double all = expected_given_seconds(experiment);
       const Given& given = *experiment.given;
       given_.back() = all / static_cast<double>(head_count(given) * query_count(given));
-      done_.total_work += all;
+      done_.total_work += all + expected_baseline_seconds(experiment);
     }
     done_.queries = ledger.queries_done();
     progress_.update(done_);

@@ -133,6 +133,16 @@ void complete_mask(const JsonValue& value, Given& given) {
   given.mask_adds = !has_one;
 }
 
+// Scores have no entries to match.
+void complete_baseline(const JsonValue& value, Given& given) {
+  if (given.scores.empty() || !given.baseline.matched) return;
+  given.baseline.matched = false;
+  if (given.baseline.normal) return;
+  refuse(*value.find("baseline"),
+         "scores do not show the entries to match; write \"normal\", or give \"queries\" and "
+         "\"keys\" instead of \"scores\"");
+}
+
 // Keys that nothing asks for.
 void check_idle(const JsonValue& value, const Given& given) {
   const auto is_file = [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); };
@@ -186,6 +196,7 @@ void complete_given(const JsonValue& value, Given& given) {
   check_laid_out(value, given);
   check_idle(value, given);
   complete_mask(value, given);
+  complete_baseline(value, given);
   check_hidden(value, given);
 }
 

@@ -37,9 +37,11 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
     if (wider.query != d || wider.key != d) {
       refuse_it("takes norms of more than the given heads; write rms(q).rms(k)");
     }
-    if (given.baseline && norms_for(scaling) == NormRequest::kSums &&
+    if (given.baseline.normal && norms_for(scaling) == NormRequest::kSums &&
         !baseline_sampler().draws_entries) {
-      refuse_it("takes means of entries, which a baseline lacks; write \"baseline\": false");
+      refuse_it(
+          "takes means of entries, which a baseline of normal entries lacks; write \"baseline\": "
+          "\"matched\"");
     }
     if (given.scores.empty() || !has_norm(scaling.logit)) continue;
     refuse_it(
@@ -50,13 +52,14 @@ void check_norms(const JsonValue& value, const Experiment& experiment) {
 
 void check_baseline(const JsonValue& given_value, const Experiment& experiment) {
   const Given& given = *experiment.given;
-  if (!given.baseline) return;
+  if (!given.baseline.any()) return;
   const JsonValue& baseline = *given_value.find("baseline");
   if (experiment.metrics.empty()) {
     refuse(baseline,
            "without metrics there is nothing to compare; write \"metrics\" beside "
            "\"given\", such as [\"logit_sd\", \"top_weight\"]");
   }
+  if (!given.baseline.normal) return;
   const auto d = size_of(given);
   if (!d) {
     refuse(baseline,
@@ -192,9 +195,9 @@ void warn_of_idle_masks(const JsonValue& given_value, const Experiment& experime
         *given_value.find("mask"),
         fmt::format("the mask hides nothing: all of it is {}", given.mask_adds ? 0 : 1)));
   }
-  if (given.baseline && !given.bias.empty()) {
+  if (given.baseline.normal && !given.bias.empty()) {
     warnings.push_back(warning_at(*given_value.find("baseline"),
-                                  "random queries and keys are measured without the bias"));
+                                  "normal random queries and keys are measured without the bias"));
   }
 }
 

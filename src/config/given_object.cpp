@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -145,6 +146,31 @@ std::vector<std::string_view> format_names() {
   return names;
 }
 
+constexpr std::array<std::string_view, 2> kBaselineNames = {"normal", "matched"};
+
+// true is both, as far as there are entries to match: see complete_given.
+void read_baseline(const JsonValue& value, const Field& field, Given& given) {
+  if (value.kind == JsonKind::kString) {
+    const bool matched = read_choice_place(value, field) == 1;
+    given.baseline = {!matched, matched};
+  } else if (value.kind == JsonKind::kBoolean) {
+    const bool both = read_boolean(value);
+    given.baseline = {both, both};
+  } else {
+    refuse_found(value, "true, false, \"normal\" or \"matched\"");
+  }
+}
+
+std::string baseline_text(const Field&, const Given& given) {
+  const auto& [normal, matched] = given.baseline;
+  if (normal == matched) return normal ? "true" : "false";
+  return quote(kBaselineNames[matched ? 1 : 0]);
+}
+
+std::string baseline_shape(const Field& field) {
+  return any_of({R"({"type": "boolean"})", schema_of(names_shape(field.choices.names()))});
+}
+
 using GivenRow = Row<Given, const Given>;
 
 const std::vector<GivenRow>& rows() {
@@ -189,9 +215,10 @@ const std::vector<GivenRow>& rows() {
       {{"weights", kBoolean, kOptional, "",
         "Whether weights and outputs are written; by default only if no matrix is a file."},
         kBothWays<&Given::weights>},
-      {{"baseline", kBoolean, kOptional, "false",
-        "Measures random queries and keys too, normal entries of mean 0 and spread 1: "
-        "baselines.csv."}, kBothWays<&Given::baseline>},
+      {{"baseline", kOwn, kOptional, "false",
+        "Measures random queries and keys too, baselines.csv: normal entries of mean 0 and spread 1, "
+        "those matched to the mean and spread of each head, or both.", {},
+        {"baseline", listed_names<kBaselineNames>}}, {read_baseline, baseline_text, baseline_shape}},
   };
   // clang-format on
   return table;

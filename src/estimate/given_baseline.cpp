@@ -1,14 +1,21 @@
 #include "estimate/given_baseline.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "estimate/logit_statistics.h"
 #include "estimate/tally.h"
 #include "experiment/expected_logits.h"
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
+#include "numerics/central_sums.h"
+#include "numerics/entry_kernel.h"
+#include "numerics/portable_math.h"
+#include "numerics/random_stream.h"
 #include "numerics/unit.h"
 
 namespace attnscale {
@@ -141,34 +148,22 @@ struct DrawnLayers {
   }
 };
 
-BaselineRow baseline_row(const ResultRow& given, const DrawnEstimate& found) {
+RandomNumbers random_numbers(const ResultRow& given, const DrawnEstimate& found) {
   const auto& [drawn, queries] = found;
   constexpr double kClearOfZero = 4;  // standard errors
-  BaselineRow row;
-  row.key = given.key;
-  row.metric = given.metric;
-  row.queries = given.queries;
-  row.estimate = given.estimate;
-  row.baseline_queries = queries;
-  if (!std::isfinite(drawn.value)) return row;
-  row.baseline = drawn.value;
+  RandomNumbers random;
+  random.queries = queries;
+  if (!std::isfinite(drawn.value)) return random;
+  random.estimate = drawn.value;
   const bool has_error = drawn.std_error > 0;
-  if (has_error) row.baseline_std_error = drawn.std_error;
+  if (has_error) random.std_error = drawn.std_error;
   const bool is_clear = std::abs(drawn.value) > kClearOfZero * (has_error ? drawn.std_error : 0);
-  if (row.estimate && is_clear) row.ratio = *row.estimate / drawn.value;
-  return row;
+  if (given.estimate && is_clear) random.ratio = *given.estimate / drawn.value;
+  return random;
 }
 
-}  // namespace
-
-const SamplerRow& baseline_sampler() {
-  return *find_sampler("direct");
-}
-
-std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
-                                                         const Experiment& experiment,
-                                                         std::span<const ResultRow> rows,
-                                                         const StopSignal& stop) {
+std::optional<DrawnLayers> measure_layers(const Config& config, const Experiment& experiment,
+                                          const StopSignal& stop) {
   DrawnLayers drawn;
   drawn.layers = layers_of(*experiment.given);
   drawn.plan = make_plan(drawn_config(config, experiment, drawn.layers));
@@ -177,12 +172,126 @@ std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
     if (!moments) return std::nullopt;
     drawn.moments.push_back(std::move(*moments));
   }
+  return drawn;
+}
+
+// Of all entries of a head.
+EntryShape shape_of_head(const GivenMatrix& matrix, std::int64_t head) {
+  CentralSums sums;
+  std::vector<double> row;
+  for (std::int64_t i = 0; i < matrix.row_count(); ++i) {
+    matrix.read_row(head, i, row);
+    sums.add(CentralSums::of(row));
+  }
+  return {sums.mean,
+          std::sqrt(sums.square / static_cast<double>(sums.count)) * sums.unit,
+          EntryKind::kNormal,
+          {}};
+}
+
+// Random entries in place of a matrix's, of the shape of their head; `block` names the copy.
+GivenMatrix matched_matrix(const GivenMatrix& like, std::uint64_t seed, std::string_view name,
+                           std::int64_t block) {
+  const std::int64_t rows = like.row_count();
+  const std::int64_t d = like.columns(0);
+  const auto size = static_cast<std::size_t>(like.heads() * rows * d);
+  const std::shared_ptr<double[]> numbers(new double[size]);
+  std::vector<double> drawn(static_cast<std::size_t>(entry_rows(d) * kLanes));
+  for (std::int64_t head = 0; head < like.heads(); ++head) {
+    const EntryShape shape = shape_of_head(like, head);
+    const StreamKey key = stream_key({seed, hash_text(fmt::format("matched {};{}", name, head)),
+                                      static_cast<std::uint64_t>(block)},
+                                     StreamPurpose::kEntries);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      if (row % kLanes == 0) draw_entries(key, row, 0, shape, d, drawn);
+      double* const out = numbers.get() + (head * rows + row) * d;
+      for (std::int64_t i = 0; i < d; ++i) {
+        out[i] = drawn[static_cast<std::size_t>(i * kLanes + row % kLanes)];
+      }
+    }
+  }
+  const std::shared_ptr<const std::byte> bytes(numbers,
+                                               reinterpret_cast<const std::byte*>(numbers.get()));
+  Matrix matrix = matrix_in_rows(like.heads(), rows, d, NumberFormat::kFloat64, bytes);
+  matrix.heads_per_batch = like.heads_per_batch();
+  matrix.strides.batch = like.heads_per_batch() * rows * d;
+  matrix.order = std::endian::native;
+  return {{}, GivenFile{{}, {}, std::move(matrix)}};
+}
+
+// Each metric under each scaling, as the lines of the given numbers are; empty if stopped.
+std::vector<DrawnEstimate> measure_copies(const Config& config, const Experiment& experiment,
+                                          const GivenOptions& options) {
+  Experiment copy = experiment;
+  copy.by.clear();
+  copy.given->weights = false;
+  const std::int64_t copies = matched_copies(*experiment.given);
+  std::vector<std::vector<double>> values;  // of each line, copy by copy
+  std::int64_t queries = 0;
+  for (std::int64_t i = 0; i < copies; ++i) {
+    const Given& given = *experiment.given;
+    copy.given->queries = matched_matrix(given.queries, config.seed, "queries", i);
+    copy.given->keys = matched_matrix(given.keys, config.seed, "keys", i);
+    const auto found = measure_given(config, copy, options);
+    if (!found) return {};
+    values.resize(found->rows.size());
+    for (std::size_t line = 0; line < values.size(); ++line) {
+      values[line].push_back(found->rows[line].estimate.value_or(kNan));
+    }
+    queries += head_count(given) * query_count(given);
+  }
+  std::vector<DrawnEstimate> estimates;
+  for (const std::vector<double>& of_line : values) {
+    const CentralSums sums = CentralSums::of(of_line);
+    const auto n = static_cast<double>(copies);
+    const double error = std::sqrt(sums.square / (n - 1) / n) * sums.unit;
+    estimates.push_back({{sums.mean, error}, queries});
+  }
+  return estimates;
+}
+
+}  // namespace
+
+const SamplerRow& baseline_sampler() {
+  return *find_sampler("direct");
+}
+
+std::int64_t matched_copies(const Given& given) {
+  constexpr std::int64_t kScores = std::int64_t{1} << 27;
+  const std::int64_t scores = head_count(given) * query_count(given) * all_keys(given);
+  return std::clamp<std::int64_t>(kScores / scores, 4, 32);
+}
+
+std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
+                                                         const Experiment& experiment,
+                                                         std::span<const ResultRow> rows,
+                                                         const GivenOptions& options) {
   std::vector<BaselineRow> found;
-  const std::size_t metrics = experiment.metrics.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    found.push_back(baseline_row(rows[i], drawn.estimate(i / metrics, i % metrics)));
+  for (const ResultRow& row : rows) {
+    found.push_back({row.key, row.metric, row.queries, row.estimate, {}, {}});
+  }
+  if (experiment.given->baseline.normal) {
+    const auto layers = measure_layers(config, experiment, options.stop);
+    if (!layers) return std::nullopt;
+    const std::size_t metrics = experiment.metrics.size();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      found[i].normal = random_numbers(rows[i], layers->estimate(i / metrics, i % metrics));
+    }
+  }
+  if (experiment.given->baseline.matched) {
+    const std::vector<DrawnEstimate> copies = measure_copies(config, experiment, options);
+    if (copies.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      found[i].matched = random_numbers(rows[i], copies[i]);
+    }
   }
   return found;
+}
+
+double expected_baseline_seconds(const Experiment& experiment) {
+  const Given& given = *experiment.given;
+  if (!given.baseline.matched) return 0;
+  return static_cast<double>(matched_copies(given)) * expected_given_seconds(experiment);
 }
 
 }  // namespace attnscale

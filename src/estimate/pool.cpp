@@ -137,17 +137,19 @@ ContrastRow pool_line(const SameLine<ContrastRow>& line) {
 
 // The given side is the same in every run.
 BaselineRow pool_line(const SameLine<BaselineRow>& line) {
-  std::vector<Part> parts;
-  for (const BaselineRow* run : line) {
-    parts.push_back({run->baseline_queries, run->baseline, run->baseline_std_error});
-  }
-  const PooledMean mean = pool_parts(parts);
   BaselineRow row = *line.front();
-  row.baseline_queries = mean.queries;
-  row.baseline = mean.estimate;
-  row.baseline_std_error = mean.std_error;
-  row.ratio = std::nullopt;
-  if (row.estimate && row.baseline && *row.baseline != 0) row.ratio = *row.estimate / *row.baseline;
+  for (const auto side : {&BaselineRow::normal, &BaselineRow::matched}) {
+    std::vector<Part> parts;
+    for (const BaselineRow* run : line) {
+      const RandomNumbers& random = run->*side;
+      parts.push_back({random.queries, random.estimate, random.std_error});
+    }
+    const PooledMean mean = pool_parts(parts);
+    RandomNumbers& pooled = row.*side;
+    pooled = {mean.queries, mean.estimate, mean.std_error, {}};
+    if (row.estimate && mean.estimate.value_or(0) != 0)
+      pooled.ratio = *row.estimate / *mean.estimate;
+  }
   return row;
 }
 

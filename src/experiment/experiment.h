@@ -17,6 +17,17 @@
 
 namespace attnscale {
 
+/// Random queries and keys beside given ones: of normal entries of mean 0 and spread 1, and of
+/// those with the mean and spread of each head's own.
+struct Baselines {
+  bool normal = false;
+  bool matched = false;
+
+  bool any() const { return normal || matched; }
+
+  friend bool operator==(const Baselines&, const Baselines&) = default;
+};
+
 /// Numbers that are not drawn: either scores, or queries and keys (and values). Heads of queries
 /// may share those of all else.
 struct Given {
@@ -35,7 +46,7 @@ struct Given {
   GivenMatrix bias;                    ///< laid out as the mask is; added to the logits
   std::optional<double> masked_below;  ///< scores and biases of at most this hide their keys
   bool weights = true;                 ///< whether weights and outputs are written
-  bool baseline = false;               ///< whether random queries and keys are measured beside them
+  Baselines baseline;                  ///< random queries and keys that are measured beside them
 
   friend bool operator==(const Given&, const Given&) = default;
 };

@@ -74,16 +74,22 @@ struct ContrastRow {
   std::optional<double> estimate, std_error, ci_low, ci_high;
 };
 
+/// A metric of random queries. A value that does not exist is empty.
+struct RandomNumbers {
+  std::int64_t queries = 0;  ///< that were drawn; 0 if nobody asked
+  std::optional<double> estimate, std_error;
+  std::optional<double> ratio;  ///< of the given numbers' to it
+};
+
 /// One line of baselines.csv: a metric of given numbers beside that of random queries and keys with
 /// as many entries and visible keys. A value that does not exist is empty.
 struct BaselineRow {
   ResultKey key;
   std::string metric;
-  std::int64_t queries = 0;                            ///< given
-  std::optional<double> estimate;                      ///< of the given numbers
-  std::int64_t baseline_queries = 0;                   ///< drawn
-  std::optional<double> baseline, baseline_std_error;  ///< of the drawn ones
-  std::optional<double> ratio;                         ///< estimate / baseline
+  std::int64_t queries = 0;        ///< given
+  std::optional<double> estimate;  ///< of the given numbers
+  RandomNumbers normal;            ///< of entries of mean 0 and spread 1
+  RandomNumbers matched;           ///< of entries of each head's own mean and spread
 };
 
 /// One line of weights.csv: one key of one given query under one scaling. Indices from 0.

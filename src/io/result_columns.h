@@ -195,10 +195,14 @@ void visit_columns(Is<BaselineRow> auto& row, auto&& column) {
   column("metric", row.metric);
   column("queries", row.queries);
   column("estimate", row.estimate);
-  column("baseline_queries", row.baseline_queries);
-  column("baseline", row.baseline);
-  column("baseline_std_error", row.baseline_std_error);
-  column("ratio", row.ratio);
+  column("baseline_queries", row.normal.queries);
+  column("baseline", row.normal.estimate);
+  column("baseline_std_error", row.normal.std_error);
+  column("ratio", row.normal.ratio);
+  column("matched_queries", row.matched.queries);
+  column("matched", row.matched.estimate);
+  column("matched_std_error", row.matched.std_error);
+  column("matched_ratio", row.matched.ratio);
 }
 
 void visit_columns(Is<CoverageRow> auto& row, auto&& column) {

@@ -37,7 +37,7 @@ constexpr auto kOutputs = [](const Experiment&, const Given& given) {
 template <GivenPart part>
 constexpr auto kBy = [](const Experiment& asked, const Given&) { return is_split_by(asked, part); };
 constexpr auto kBaseline = [](const Experiment& asked, const Given& given) {
-  return given.baseline && !asked.metrics.empty();
+  return given.baseline.any() && !asked.metrics.empty();
 };
 
 template <auto kRows, auto kTable>

@@ -86,19 +86,26 @@ std::string text_of(const std::optional<double>& number) {
   return number ? rounded_short(*number, kDigits) : "-";
 }
 
-std::string baseline_text(const BaselineRow& row) {
-  if (!row.baseline || !row.baseline_std_error) return text_of(row.baseline);
-  return estimate_and_error(*row.baseline, *row.baseline_std_error);
+std::string random_text(const RandomNumbers& random) {
+  if (!random.estimate || !random.std_error) return text_of(random.estimate);
+  return estimate_and_error(*random.estimate, *random.std_error);
 }
 
 ScreenTable baseline_table_of(const BaselineRow& row) {
   ScreenTable table;
-  table.caption = fmt::format(
-      "{}: {} given queries beside {} random ones (normal entries of mean 0 and spread 1, as many "
-      "visible keys)",
-      row.key.experiment, grouped(row.queries), grouped(row.baseline_queries));
-  table.header = {"metric", "scaling", "given", "random", "given / random"};
+  table.header = {"metric", "scaling", "given"};
   table.label_columns = 2;
+  std::string sides;
+  const auto add = [&](const RandomNumbers& random, std::string_view name, std::string_view what) {
+    if (random.queries == 0) return;
+    table.header.insert(table.header.end(), {std::string(name), fmt::format("given / {}", name)});
+    sides += fmt::format("{}{} {} ones ({})", sides.empty() ? "" : " and ", grouped(random.queries),
+                         name, what);
+  };
+  add(row.normal, "random", "normal entries of mean 0 and spread 1, as many visible keys");
+  add(row.matched, "matched", "normal entries of each head's own mean and spread");
+  table.caption = fmt::format("{}: {} given queries beside {}", row.key.experiment,
+                              grouped(row.queries), sides);
   return table;
 }
 
@@ -186,9 +193,13 @@ std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows) {
       tables.push_back(baseline_table_of(row));
       experiment = &row.key.experiment;
     }
-    tables.back().rows.push_back({row.metric,
-                                  name_with_value(row.key.scaling, row.key.scaling_value),
-                                  text_of(row.estimate), baseline_text(row), text_of(row.ratio)});
+    std::vector<std::string>& line = tables.back().rows.emplace_back();
+    line = {row.metric, name_with_value(row.key.scaling, row.key.scaling_value),
+            text_of(row.estimate)};
+    for (const RandomNumbers& random : {row.normal, row.matched}) {
+      if (random.queries == 0) continue;
+      line.insert(line.end(), {random_text(random), text_of(random.ratio)});
+    }
   }
   return tables;
 }

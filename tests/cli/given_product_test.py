@@ -56,7 +56,7 @@ class GivenProductTest(CommandLineTest):
                 np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
     def test_bytes_are_the_same_for_any_number_of_threads(self):
-        for given in ({}, {"causal": True, "baseline": True}):
+        for given in ({}, {"causal": True, "baseline": "matched"}):
             one = self.run_config(self.config(**given), f"one{len(given)}", "--threads", "1")
             for threads in (2, 5):
                 other = self.run_config(self.config(**given), f"{threads}of{len(given)}",
@@ -83,6 +83,8 @@ class GivenProductTest(CommandLineTest):
         once = self.seconds_of(self.config())
         self.assertGreater(once, 0.01)
         self.assertAlmostEqual(self.seconds_of(self.config(causal=True)) / once, 0.57, delta=0.05)
+        # Four copies and more, of the same work.
+        self.assertGreater(self.seconds_of(self.config(baseline="matched")), 4.9 * once)
         np.save(self.folder / "q.npy", np.tile(self.q, (1, 3, 1)))
         self.assertAlmostEqual(self.seconds_of(self.config()) / once, 3, delta=0.01)
         screen = self.succeed("plan", "config.json").stdout

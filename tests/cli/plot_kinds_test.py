@@ -219,12 +219,14 @@ class KindsTest(PlotCase):
 
     def test_given_metrics_stand_beside_the_random_ones(self):
         self.write(summary_line(law="", metric="entropy", half=None))
-        self.write("run,0,one,4,8,none,,entropy,5,1.0,100,1.5,0.01,0.66\n", name="baselines.csv",
+        self.write("run,0,one,4,8,none,,entropy,5,1.0,100,1.5,0.01,0.66,40,1.2,0.02,0.8\n",
+                   name="baselines.csv",
                    header="run,seed,experiment,d,keys,scaling,scaling_value,metric,queries,"
-                          "estimate,baseline_queries,baseline,baseline_std_error,ratio\n")
+                          "estimate,baseline_queries,baseline,baseline_std_error,ratio,"
+                          "matched_queries,matched,matched_std_error,matched_ratio\n")
         said = texts(self.draw()["baseline-experiment_one"])
         self.assertIn("given", said)
-        self.assertTrue(any("5 given queries beside 100 random ones" in text for text in said))
+        self.assertTrue(any("5 given queries beside 100 random ones and 40 matched" in text for text in said))
 
     def draw_seeds(self, *edits):
         """plot.py on a run for each edit, a pair of seed and estimate."""

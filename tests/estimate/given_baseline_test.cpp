@@ -19,7 +19,7 @@ Experiment causal_zeros(std::size_t queries, std::size_t d) {
   experiment.given->queries.rows.assign(queries, std::vector<double>(d, 0.0));
   experiment.given->keys = experiment.given->queries;
   experiment.given->causal = true;
-  experiment.given->baseline = true;
+  experiment.given->baseline.normal = true;
   experiment.scalings = {*find_scaling("none"), *find_scaling("div_sqrt_d")};
   experiment.metrics = metric_rows({"logit_sd", "top_weight", "logit_kurtosis", "entropy"});
   return experiment;
@@ -32,9 +32,9 @@ std::vector<BaselineRow> baseline_of(const Experiment& experiment, std::uint64_t
 
 // Within 5 standard errors, of which a right program exceeds 6e-7; the seed is fixed.
 void expect_near(const BaselineRow& row, double exact, double most_error) {
-  ASSERT_TRUE(row.baseline && row.baseline_std_error) << row.metric;
-  EXPECT_LT(std::abs(*row.baseline - exact), 5 * *row.baseline_std_error) << row.metric;
-  EXPECT_LT(*row.baseline_std_error, most_error) << row.metric;
+  ASSERT_TRUE(row.normal.estimate && row.normal.std_error) << row.metric;
+  EXPECT_LT(std::abs(*row.normal.estimate - exact), 5 * *row.normal.std_error) << row.metric;
+  EXPECT_LT(*row.normal.std_error, most_error) << row.metric;
 }
 
 TEST(GivenBaseline, StatisticsOfLogitsAreThoseOfNormalEntries) {
@@ -73,28 +73,30 @@ TEST(GivenBaseline, ShareOutQueriesAsTheGivenOnesSeeKeys) {
 
 TEST(GivenBaseline, IsAFunctionOfTheSeed) {
   const Experiment experiment = causal_zeros(5, 4);
-  EXPECT_EQ(baseline_of(experiment)[1].baseline, baseline_of(experiment)[1].baseline);
-  EXPECT_NE(baseline_of(experiment)[1].baseline, baseline_of(experiment, 4)[1].baseline);
+  EXPECT_EQ(baseline_of(experiment)[1].normal.estimate, baseline_of(experiment)[1].normal.estimate);
+  EXPECT_NE(baseline_of(experiment)[1].normal.estimate,
+            baseline_of(experiment, 4)[1].normal.estimate);
 }
 
 TEST(GivenBaseline, RatioIsGivenOverRandom) {
   const std::vector<BaselineRow> rows = baseline_of(causal_zeros(5, 4));
   for (const BaselineRow& row : rows) {
     if (!row.estimate) continue;  // the kurtosis of zeros
-    EXPECT_EQ(row.ratio, *row.estimate / *row.baseline) << row.metric;
+    EXPECT_EQ(row.normal.ratio, *row.estimate / *row.normal.estimate) << row.metric;
   }
   Experiment one_key = causal_zeros(1, 4);
   const BaselineRow entropy = baseline_of(one_key)[3];
-  EXPECT_EQ(entropy.baseline, 0);  // whatever the score
-  EXPECT_EQ(entropy.baseline_std_error, std::nullopt);
-  EXPECT_EQ(entropy.ratio, std::nullopt);
+  EXPECT_EQ(entropy.normal.estimate, 0);  // whatever the score
+  EXPECT_EQ(entropy.normal.std_error, std::nullopt);
+  EXPECT_EQ(entropy.normal.ratio, std::nullopt);
 }
 
 TEST(GivenBaseline, StopsWhenAsked) {
   const Experiment experiment = causal_zeros(5, 4);
   const Config config = config_of(experiment, 1);
   const auto rows = measure_given(config, experiment)->rows;
-  EXPECT_EQ(measure_baseline(config, experiment, rows, [] { return true; }), std::nullopt);
+  EXPECT_EQ(measure_baseline(config, experiment, rows, {.stop = [] { return true; }}),
+            std::nullopt);
   EXPECT_EQ(measure_given(config, experiment, {.stop = [] { return true; }}), std::nullopt);
 }
 

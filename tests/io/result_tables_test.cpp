@@ -287,19 +287,20 @@ TEST(BaselinesTable, HasTheColumnsOthersRelyOnAndReadsBackExactly) {
   row.metric = "logit_sd";
   row.queries = 1536;
   row.estimate = 24.5;
-  row.baseline_queries = 8192;
-  row.baseline = 8;
-  row.baseline_std_error = 0.01;
+  row.normal.queries = 8192;
+  row.normal.estimate = 8;
+  row.normal.std_error = 0.01;
   BaselineRow bare = row;
   bare.key.scaling_value.reset();
-  bare.baseline_std_error.reset();
-  bare.ratio = 3.0625;
+  bare.normal.std_error.reset();
+  bare.normal.ratio = 3.0625;
   const std::string text = to_csv(table_of<BaselineRow>(std::vector{row, bare}));
   EXPECT_EQ(text,
             "run,seed,experiment,d,keys,scaling,scaling_value,series,metric,queries,estimate,"
-            "baseline_queries,baseline,baseline_std_error,ratio\n"
-            "run,1,layer,64,128,none,5e-02,none 0.05,logit_sd,1536,24.5,8192,8,1e-02,\n"
-            "run,1,layer,64,128,none,,none,logit_sd,1536,24.5,8192,8,,3.0625\n");
+            "baseline_queries,baseline,baseline_std_error,ratio,matched_queries,matched,"
+            "matched_std_error,matched_ratio\n"
+            "run,1,layer,64,128,none,5e-02,none 0.05,logit_sd,1536,24.5,8192,8,1e-02,,0,,,\n"
+            "run,1,layer,64,128,none,,none,logit_sd,1536,24.5,8192,8,,3.0625,0,,,\n");
   put(folder / "summary.csv", std::string(kSummaryHeader) + "\n");
   put(folder / "baselines.csv", text);
   EXPECT_EQ(to_csv(table_of<BaselineRow>(read_results(folder.path()).baselines)), text);

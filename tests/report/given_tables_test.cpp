@@ -14,17 +14,17 @@ std::vector<BaselineRow> two_rows() {
   wide.metric = "logit_sd";
   wide.queries = 1536;
   wide.estimate = 24.5;
-  wide.baseline_queries = 8192;
-  wide.baseline = 8;
-  wide.baseline_std_error = 0.01;
-  wide.ratio = 3.0625;
+  wide.normal.queries = 8192;
+  wide.normal.estimate = 8;
+  wide.normal.std_error = 0.01;
+  wide.normal.ratio = 3.0625;
   BaselineRow mean = wide;
   mean.key.experiment = "other";
   mean.key.scaling_value = 0.05;
   mean.metric = "logit_mean";
-  mean.baseline = 0;
-  mean.baseline_std_error.reset();
-  mean.ratio.reset();
+  mean.normal.estimate = 0;
+  mean.normal.std_error.reset();
+  mean.normal.ratio.reset();
   return {wide, mean};
 }
 
