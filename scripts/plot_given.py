@@ -194,7 +194,7 @@ def draw_baseline(rows, words, experiment):
                   bbox_to_anchor=(0.11, 0.11 - 0.55 / figure.get_figheight()))
     beside = " and ".join(count_text(first[count], f"{name} one") for _, count, name, _, _ in sides)
     facts = (f"experiment {experiment}, "
-             f"{count_text(first['queries'], 'given query', 'given queries')} beside {beside} with as "
-             "many visible keys")
+             f"{count_text(first['queries'], 'given query', 'given queries')} beside {beside} with "
+             "as many visible keys")
     write_title(grid[0][0], "Given numbers beside random ones", facts, words, wide=columns > 2)
     return figure
