@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -245,7 +247,8 @@ std::vector<DrawnEstimate> measure_copies(const Config& config, const Experiment
     const CentralSums sums = CentralSums::of(of_line);
     const auto n = static_cast<double>(copies);
     const double error = std::sqrt(sums.square / (n - 1) / n) * sums.unit;
-    estimates.push_back({{sums.mean, error}, queries});
+    const bool varies = std::ranges::adjacent_find(of_line, std::not_equal_to{}) != of_line.end();
+    estimates.push_back({{sums.mean, varies ? error : 0}, queries});  // not that of rounding
   }
   return estimates;
 }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import unittest
 
 import numpy as np
@@ -84,7 +85,8 @@ class GivenMatchedTest(CommandLineTest):
         self.assertGreater(float(both["logit_sd"]["ratio"]), 1.8)
         # The layer is one more copy.
         self.assertAlmostEqual(float(both["logit_sd"]["matched_ratio"]), 1, delta=0.15)
-        shown = " ".join(self.succeed("show", "both").stdout.split())
+        wide = {**os.environ, "COLUMNS": "160"}
+        shown = " ".join(self.succeed("show", "both", env=wide).stdout.split())
         self.assertIn("metric scaling given random given / random matched given / matched", shown)
         self.assertIn("and 3,840 matched ones (normal entries of each head's own mean and spread)",
                       shown)
