@@ -1,9 +1,9 @@
 """Writes pictures with what they came from in their metadata; removes those of other calls."""
 
-import os
 from pathlib import Path
 
 from plot_words import read_json
+from whole_file import whole_file
 
 PROGRAM = "attnscale plot.py"  # in every picture, by which those of other calls are found
 
@@ -33,10 +33,9 @@ class PictureFolder:
         """Writes the figure whole or not at all."""
         for kind in self.formats:
             path = self.folder / f"{stem}.{kind}"
-            part = self.folder / f"{stem}.{kind}.tmp"
-            figure.savefig(part, format=kind, metadata=self.metadata(kind, stem.replace("_", " ")),
-                           bbox_inches="tight", pad_inches=0.15)
-            os.replace(part, path)
+            with whole_file(path) as part:
+                figure.savefig(part, format=kind, bbox_inches="tight", pad_inches=0.15,
+                               metadata=self.metadata(kind, stem.replace("_", " ")))
             self.written.add(path)
             print(path)
 

@@ -24,6 +24,7 @@ from report_parts import (BASELINE_COLUMNS, CONTRAST_COLUMNS, CROSSING_COLUMNS, 
                           LINE_COLUMNS, MOST_BYTES, MOST_CONFIG, beyond_text, bullets, chart,
                           facts_of, figure, fitting, glossary, metric_heading, provenance,
                           questions, section, table)
+from whole_file import UnwrittenFile, whole_file
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ["vega", "vega-lite", "vega-embed"]
@@ -87,7 +88,8 @@ def save_spec(run, name, spec):
     """The same chart for notebooks and the Vega editor, which read summary.csv beside it."""
     figures = run.folder / "figures"
     figures.mkdir(exist_ok=True)
-    (figures / f"{name}.vl.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
+    with whole_file(figures / f"{name}.vl.json") as part:
+        part.write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def file_data(metric, experiment):
@@ -264,9 +266,12 @@ def main():
         if vega is None:
             print("report.py: without charts that answer the mouse; scripts/get_vega.sh gets them",
                   file=sys.stderr)
-        part = out.with_name(out.name + ".tmp")
-        part.write_text(page(runs, vega), encoding="utf-8")
-        os.replace(part, out)
+        text = page(runs, vega)
+        with whole_file(out) as part:
+            part.write_text(text, encoding="utf-8")
+    except UnwrittenFile as error:
+        print(f"report.py: {error}", file=sys.stderr)
+        return 1
     except (ReportError, OSError) as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2

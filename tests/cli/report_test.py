@@ -3,7 +3,9 @@
 import csv
 import os
 import re
+import resource
 import unittest
+from functools import partial
 from html.parser import HTMLParser
 
 from attnscale_cli import ROOT, TRY_THIS, CommandLineTest
@@ -74,6 +76,17 @@ class ReportTest(CommandLineTest):
                                    r"xmlns:\w+=\"[^\"]+\"|<metadata>.*?</metadata>", "", text,
                                    flags=re.S), r"(?:src|href)=\"https?://")
         return text, page
+
+    def test_a_page_that_the_disk_has_no_room_for_is_not_begun(self):
+        run = self.run_config(TRY_THIS, "run", "--set", "queries=300")
+        before = sorted(path.name for path in run.iterdir())
+        for command, written in (("report", "logit_sd.vl.json"), ("plot", "logit_sd.svg")):
+            message = self.refuse(command, "run", code=1, env=self.environment, says=[
+                "cannot write ", written, "File too large", "make room or name another folder"],
+                preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096)))
+            self.assertNotIn("Traceback", message)
+        left = {path.name for path in run.rglob("*")}
+        self.assertEqual(sorted(left - {"figures"}), before)
 
     def test_holds_every_line_of_a_run(self):
         run = self.run_config(TRY_THIS, "run", "--set", "queries=300")
