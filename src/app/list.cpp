@@ -13,6 +13,7 @@
 #include "config/user_error.h"
 #include "draw/law.h"
 #include "draw/sampler.h"
+#include "experiment/given_scores.h"
 #include "experiment/metric.h"
 #include "experiment/plan.h"
 #include "experiment/precision_sets.h"
@@ -150,12 +151,17 @@ std::string changes_of(const std::vector<std::string>& arguments) {
   return text;
 }
 
-// The queries that a run draws at most; empty if its config asks for what is not there any more.
+// The queries that a run draws at most, or was given; empty if its config asks for what is not
+// there any more.
 std::optional<std::int64_t> queries_of(const Manifest& manifest, const fs::path& folder) {
   try {
     const Plan plan = make_plan(parse_config(manifest.config.text, folder.string()).config);
     std::int64_t queries = 0;
     for (const Cell& cell : plan.cells) queries += cell.queries;
+    for (const Experiment& experiment : plan.config.experiments) {
+      if (experiment.given)
+        queries += head_count(*experiment.given) * query_count(*experiment.given);
+    }
     return queries;
   } catch (const UserError&) {
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -167,13 +168,22 @@ std::vector<ManifestFile> checkpoint_entry(const fs::path& place) {
   return {entry_of({std::string(kCheckpointName), read_file(place / kCheckpointName)})};
 }
 
+// What was drawn is kept in a checkpoint; given numbers are measured from their beginning again.
+std::string how_it_goes_on(const Config& config, std::int64_t queries) {
+  const bool has_given = std::ranges::any_of(
+      config.experiments, [](const Experiment& one) { return one.given.has_value(); });
+  if (!has_given) return "goes on from here";
+  return queries == 0 ? "begins again" : "goes on from here, and begins again with given numbers";
+}
+
 ExitCode interrupt(const WantedRun& wanted, const fs::path& place, const StopRequest& stop,
                    const Ledger& ledger, RunJournal& journal) {
   save_checkpoint(place, wanted.identity, ledger);
   journal.checkpoint(ledger.queries_done());
   journal.end(ExitCode::kInterrupted, checkpoint_entry(place));
-  say(fmt::format("stopped by {} after {} queries; the same command goes on from here",
-                  stop.reason(), ledger.queries_done()));
+  say(fmt::format("stopped by {} after {} queries; the same command {}", stop.reason(),
+                  ledger.queries_done(),
+                  how_it_goes_on(wanted.plan.config, ledger.queries_done())));
   return ExitCode::kInterrupted;
 }
 

@@ -188,16 +188,22 @@ std::string line_text(const CheckedLine& line) {
 
 std::string check_text(const ReferenceCheck& check) {
   if (check.lines == 0) return "no exact values to compare\n";
-  std::string text = fmt::format(
-      "{} lines against their exact values: {} (right numbers give such an alarm in one run of "
-      "{})\n",
-      check.lines - check.undecided,
-      check.beyond == 0 ? "all as near as chance allows"
-                        : fmt::format("{} further than chance allows", check.beyond),
-      static_cast<int>(kRunsPerFalseAlarm));
+  const auto counted = [](auto lines) {
+    return fmt::format("{} line{}", lines, lines == 1 ? "" : "s");
+  };
+  const auto decided = check.lines - check.undecided;
+  std::string text;
+  if (decided > 0) {
+    text =
+        fmt::format("{} against {}: {} (right numbers give such an alarm in one run of {})\n",
+                    counted(decided), decided == 1 ? "its exact value" : "their exact values",
+                    check.beyond == 0 ? "all as near as chance allows"
+                                      : fmt::format("{} further than chance allows", check.beyond),
+                    static_cast<int>(kRunsPerFalseAlarm));
+  }
   if (check.undecided > 0) {
-    text += fmt::format("{} more lines are carried by too few queries to decide anything\n",
-                        check.undecided);
+    text += fmt::format("{} not judged: too few queries carry {}\n", counted(check.undecided),
+                        check.undecided == 1 ? "it" : "them");
   }
   if (!check.worst.empty()) text += "the furthest:\n";
   for (const CheckedLine& line : check.worst) text += line_text(line);

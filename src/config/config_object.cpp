@@ -125,8 +125,9 @@ std::string name_by_source(const JsonValue& document) {
   const std::string& stem = document.place.source->stem;
   if (is_name(stem)) return stem;
   refuse(document,
-         fmt::format("the key \"name\" is missing: {}; {}", field_named(rows(), "name").help,
-                     stem.empty() ? "there is no file here whose name it could have"
+         fmt::format("the key \"name\" is missing, the run's and its folder's: {}",
+                     stem.empty() ? "there is no file here whose name it could have; write it, or "
+                                    "--set name=NAME"
                                   : quote(stem) + " is not letters, digits, dots, underscores and "
                                                   "dashes alone"));
 }

@@ -73,6 +73,11 @@ class GivenHeadsTest(CommandLineTest):
         found = np.array([[float(line[column]) for column in COLUMNS] for line in lines])
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
+    def test_a_list_of_runs_counts_given_queries(self):
+        self.run_config(self.config(given={"scores": [[3], [1, 2]]}, scalings="none"), "run")
+        [line] = json.loads(self.succeed("list", "runs", ".", "--format", "json").stdout)
+        self.assertEqual(line["queries"], 2)
+
     def test_heads_are_those_of_numpy(self):
         for causal in (True, False):
             given = {"queries": "q.npy", "keys": "k.npy", "causal": causal}

@@ -90,6 +90,13 @@ class GivenProductTest(CommandLineTest):
         screen = self.succeed("plan", "config.json").stdout
         self.assertRegex(screen, r"A run would take about [\d.]+ processor seconds\. Nothing")
 
+    def test_a_run_that_was_stopped_says_that_it_begins_again(self):
+        np.save(self.folder / "q.npy", np.tile(self.q, (1, 80, 1)))
+        path = self.write_config(self.config())
+        stopped = self.attnscale("run", path, "--out", "run", "--time-limit", "0.5")
+        self.assertEqual(stopped.returncode, 4, stopped.stderr)
+        self.assertIn("after 0 queries; the same command begins again", stopped.stderr)
+
     def test_shows_how_far_it_is(self):
         np.save(self.folder / "q.npy", np.tile(self.q, (1, 40, 1)))  # a second's work or two
         path = self.write_config(self.config())

@@ -7,7 +7,7 @@ import json
 import shutil
 import unittest
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import TRY_THIS, CommandLineTest
 
 CONFIG = {"name": "checked", "sampler": "direct", "experiments": [
     {"name": "spread", "d": [4, 64], "queries": 20_000, "metrics": ["logit_sd"]},
@@ -52,6 +52,12 @@ class Verify(CommandLineTest):
         for part in ("SHA-256", f"{lines} lines of summary.csv",
                      f"{lines - 3} lines against their exact values: all", "no mismatch"):
             self.assertIn(part, answer.stdout)
+
+    def test_lines_of_few_queries_are_not_said_to_agree(self):
+        self.run_config(TRY_THIS, "few", "--set", "queries=2")
+        shown = self.succeed("verify", "few").stdout
+        self.assertNotIn("0 lines against", shown)
+        self.assertRegex(shown, r"\n\d+ lines not judged: too few queries carry them\n")
 
     def test_every_file_of_the_run_must_be_in_the_manifest(self):
         path = self.out / "manifest.json"
