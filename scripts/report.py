@@ -124,27 +124,30 @@ def metric_charts(runs, lines, count):
                          f"{experiment}: {about.get('description', '')}")
 
 
+def charts_by_experiment(lines, columns, needed, draw):
+    """A figure of each experiment's lines that have the column needed; `draw` makes of them a
+    specification and what it shows."""
+    known = [{name: line[name] for name in columns if name in line}
+             for line in fitting(columns, lines) if line[needed]]
+    for experiment in distinct(known, "experiment"):
+        spec, shows = draw([line for line in known if line["experiment"] == experiment])
+        yield figure(chart(spec, experiment=experiment), f"{experiment}: {shows}")
+
+
 def crossing_charts(crossings, about):
-    reached = [{name: line[name] for name in CROSSING_COLUMNS if name in line}
-               for line in fitting(CROSSING_COLUMNS, crossings) if line["d"]]
-    for experiment in distinct(reached, "experiment"):
-        part = [line for line in reached if line["experiment"] == experiment]
+    def draw(part):
         spec = curve_chart(part, "d of the level", about, {"name": "crossings_table"}, CROSSINGS,
                            CROSSING_ENDS)
-        yield figure(chart(spec, experiment=experiment),
-                     f"{experiment}: the d at which the top weight reaches a level")
+        return spec, "the d at which the top weight reaches a level"
+    return charts_by_experiment(crossings, CROSSING_COLUMNS, "d", draw)
 
 
 def contrast_charts(contrasts, about):
-    known = [{name: line[name] for name in CONTRAST_COLUMNS if name in line}
-             for line in fitting(CONTRAST_COLUMNS, contrasts) if line["estimate"]]
-    for experiment in distinct(known, "experiment"):
-        part = [line for line in known if line["experiment"] == experiment]
+    def draw(part):
         title = f"less that under {part[0]['baseline']}"
-        spec = curve_chart(part, title, about, {"name": "contrasts_table"})
-        yield figure(chart(spec, experiment=experiment),
-                     f"{experiment}: a metric {title}, of the same queries, so that the chance "
-                     "they share cancels")
+        return curve_chart(part, title, about, {"name": "contrasts_table"}), (
+            f"a metric {title}, of the same queries, so that the chance they share cancels")
+    return charts_by_experiment(contrasts, CONTRAST_COLUMNS, "estimate", draw)
 
 
 def histogram_charts(histogram):

@@ -40,10 +40,4 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
 /// Digits of the narrowest format that holds all numbers of some rows of the matrix.
 int digits_of(const Matrix& matrix);
 
-/// True if the query i of n may see the key under the causal mask of m keys.
-inline bool is_before(std::int64_t query, std::int64_t queries, std::int64_t key,
-                      std::int64_t keys) {
-  return key <= query + keys - queries;
-}
-
 }  // namespace attnscale

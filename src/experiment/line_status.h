@@ -44,17 +44,17 @@ inline constexpr std::array<StatusRow, 3> kCrossingStatuses{{
     {"not_reached", "not at the largest d"},
 }};
 
-constexpr const auto& table_of(LineStatus /*status*/) {
+constexpr const auto& status_rows(LineStatus /*status*/) {
   return kLineStatuses;
 }
-constexpr const auto& table_of(CrossingStatus /*status*/) {
+constexpr const auto& status_rows(CrossingStatus /*status*/) {
   return kCrossingStatuses;
 }
 
 template <typename Status>
 constexpr std::string_view name_of(Status status) requires requires {
-  table_of(status);
+  status_rows(status);
 }
-{ return table_of(status)[static_cast<std::size_t>(status)].name; }
+{ return status_rows(status)[static_cast<std::size_t>(status)].name; }
 
 }  // namespace attnscale

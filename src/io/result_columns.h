@@ -64,6 +64,13 @@ void visit_scaling(Is<ResultKey> auto& key, auto&& column) {
   column("series", Derived<Empty::kNever>{name_with_value(key.scaling, key.scaling_value)});
 }
 
+// Of given numbers, which have no law of entries.
+void visit_given(Is<ResultKey> auto& key, auto&& column) {
+  visit_experiment(key, column);
+  visit_sizes(key, column);
+  visit_scaling(key, column);
+}
+
 void visit_columns(Is<ResultKey> auto& key, auto&& column) {
   visit_experiment(key, column);
   visit_entries(key, column);
@@ -135,9 +142,7 @@ void visit_columns(Is<SampleRow> auto& row, auto&& column) {
 }
 
 void visit_columns(Is<WeightRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
+  visit_given(row.key, column);
   column("head", row.head);
   column("query", row.query);
   column("key", row.key_number);
@@ -149,9 +154,7 @@ void visit_columns(Is<WeightRow> auto& row, auto&& column) {
 }
 
 void visit_columns(Is<OutputRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
+  visit_given(row.key, column);
   column("head", row.head);
   column("query", row.query);
   column("component", row.component);
@@ -170,9 +173,7 @@ void visit_numbers(Is<HeadNumbers> auto& numbers, auto&& column) {
 }
 
 void visit_columns(Is<HeadRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
+  visit_given(row.key, column);
   column("head", row.head);
   column("queries", row.numbers.queries);
   column("left_out", row.numbers.left_out);
@@ -180,18 +181,14 @@ void visit_columns(Is<HeadRow> auto& row, auto&& column) {
 }
 
 void visit_columns(Is<QueryRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
+  visit_given(row.key, column);
   column("head", row.head);
   column("query", row.query);
   visit_numbers(row.numbers, column);
 }
 
 void visit_columns(Is<BaselineRow> auto& row, auto&& column) {
-  visit_experiment(row.key, column);
-  visit_sizes(row.key, column);
-  visit_scaling(row.key, column);
+  visit_given(row.key, column);
   column("metric", row.metric);
   column("queries", row.queries);
   column("estimate", row.estimate);

@@ -155,7 +155,7 @@ void read_value(const Field& field, Number& value) {
 template <typename Status>
 requires std::is_enum_v<Status>
 void read_value(const Field& field, Status& status) {
-  const auto& rows = table_of(status);
+  const auto& rows = status_rows(status);
   const auto row = std::ranges::find(rows, field.text, &StatusRow::name);
   if (row == rows.end()) field.refuse("a status");
   status = static_cast<Status>(row - rows.begin());

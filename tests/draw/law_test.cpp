@@ -14,6 +14,7 @@
 #include "numerics/lanes.h"
 #include "support/drawn_cell.h"
 #include "support/kolmogorov_smirnov.h"
+#include "support/power_means.h"
 
 namespace attnscale {
 namespace {
@@ -162,27 +163,13 @@ std::string title(const LawCase& one) {
   return one.name + (one.parameters.empty() ? "" : " " + std::to_string(one.parameters[0]));
 }
 
-// Mean, variance and, where its error exists, the fourth moment: each within so many standard
-// errors that the draws tell: 6e-7 each of 5, 6e-5 of 4.
+// Mean, variance and, where its error exists, the fourth moment.
 void expect_moments(const LawCase& one, const std::vector<double>& draws, double errors) {
-  const auto count = static_cast<double>(draws.size());
-  const auto expect_mean_of_power = [&](int power, double expected) {
-    double sum = 0;
-    double squares = 0;
-    for (const double draw : draws) {
-      const double term = std::pow(draw, power);
-      sum += term;
-      squares += term * term;
-    }
-    const double mean = sum / count;
-    const double error = std::sqrt((squares / count - mean * mean) / count);
-    EXPECT_LE(std::abs(mean - expected), errors * error + 1e-12) << "power " << power;
-  };
-  expect_mean_of_power(1, 0);
+  expect_mean_of_power(draws, 1, 0, errors);
   const double kurtosis = find_law(one.name)->kurtosis(one.parameters);
   if (kurtosis == kInfinity) return;
-  expect_mean_of_power(2, 1);
-  if (has_error(one)) expect_mean_of_power(4, kurtosis);
+  expect_mean_of_power(draws, 2, 1, errors);
+  if (has_error(one)) expect_mean_of_power(draws, 4, kurtosis, errors);
 }
 
 TEST(EveryLaw, HasTheMomentsItSays) {
