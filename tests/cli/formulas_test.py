@@ -116,6 +116,15 @@ class FormulasTest(CommandLineTest):
                   float(line[header.index("logit")]) for line in lines}
         self.assertEqual(logits, {("0", "0"): -1, ("0", "2"): 1,
                                   ("1", "1"): 3, ("1", "2"): -1, ("1", "3"): 0})
+        # Hidden keys are at no distance: 0 and 2 of query 0, then 2, 1 and 0 of query 1.
+        near, far = math.exp(1), math.exp(-1)
+        header, lines = read_csv(folder / "summary.csv")
+        found = {line[header.index("metric")]: float(line[header.index("estimate")])
+                 for line in lines}
+        self.assertEqual(found["top_distance"], (0 + 2) / 2)
+        self.assertAlmostEqual(found["mean_distance"], (
+            2 * far / (near + far)
+            + (2 * math.exp(3) + far) / (math.exp(3) + far + 1)) / 2, places=12)
 
     def test_one_key_of_128_gets_5_more(self):
         lines = self.summary(experiment(
