@@ -275,7 +275,7 @@ class GivenFilesTest(CommandLineTest):
     def test_a_run_of_files_alone_is_interrupted_as_any_other(self):
         answer = self.attnscale(*self.long_run(), "--time-limit", "0.5")
         self.assertEqual(answer.returncode, 4, answer.stderr)
-        self.assertIn("the same command goes on", answer.stderr)
+        self.assertIn("the same command begins again", answer.stderr)
         manifest = json.loads((self.folder / "run" / "manifest.json").read_text())
         self.assertEqual(manifest["status"], "interrupted")
 
