@@ -12,7 +12,6 @@
 #include "config/user_error.h"
 #include "io/json_text.h"
 #include "numerics/shortest.h"
-#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
@@ -70,6 +69,17 @@ void check_words(const std::string& command, Rows rows, std::span<const std::str
              fmt::format("{} needs {} after it, not {}", word, row->value, shortened(words[i])));
     }
   }
+}
+
+void check_choice(const std::string& command, const OptionRow& row, const std::string& found) {
+  std::vector<std::string_view> choices;
+  for (std::string_view rest = row.choices; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    choices.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (choices.empty() || std::ranges::find(choices, found) != choices.end()) return;
+  refuse(command, fmt::format("--{}: {}", row.name, unknown_name("choice", found, choices)));
 }
 
 }  // namespace
@@ -169,6 +179,10 @@ Arguments parse_options(Rows options, std::vector<std::string> typed) {
       auto& texts = option.string_key.empty() ? positional : given[option.string_key];
       texts.insert(texts.end(), option.value.begin(), option.value.end());
     }
+    for (const OptionRow& row : options) {
+      const auto found = given.find(std::string(row.name));
+      if (found != given.end()) check_choice(command, row, found->second.front());
+    }
     return {std::move(typed), std::move(given), std::move(positional)};
   } catch (const po::unknown_option& error) {
     refuse_option(command, options, error.get_option_name());
@@ -177,6 +191,13 @@ Arguments parse_options(Rows options, std::vector<std::string> typed) {
   } catch (const po::error& error) {
     refuse(command, error.what());
   }
+}
+
+TableFormat format_of(const Arguments& arguments) {
+  return arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
+                                                  {"markdown", TableFormat::kMarkdown},
+                                                  {"csv", TableFormat::kCsv},
+                                                  {"json", TableFormat::kJson}});
 }
 
 std::vector<double> parse_numbers(const Arguments& arguments, std::string_view what,

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/nearest_name.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 
@@ -23,7 +23,7 @@ struct OptionRow {
   std::string_view value;  ///< placeholder of its value, such as "DIR"; empty for a flag
   std::string_view help;
   bool may_be_repeated = false;
-  std::string_view choices = {};  ///< with a blank between them, where its value is one of a few
+  std::string_view choices = {};  ///< with a blank between them; empty if others are allowed too
 };
 
 inline constexpr OptionRow kHelp{"help", "", "show this text"};
@@ -68,18 +68,15 @@ class Arguments {
   /// Refuses what is not a finite number.
   std::optional<double> finite_number(const std::string& name) const;
 
-  /// The value that belongs to the given word; the first value if the option is absent.
+  /// The value that belongs to the given word, one of its row's choices; the first if it is absent.
   template <typename Choice>
   Choice choice(const std::string& name,
                 std::initializer_list<std::pair<std::string_view, Choice>> choices) const {
     const auto found = text(name);
-    if (!found) return choices.begin()->second;
-    std::vector<std::string_view> allowed;
     for (const auto& [word, value] : choices) {
-      if (*found == word) return value;
-      allowed.push_back(word);
+      if (found == word) return value;
     }
-    refuse("--" + name + ": " + unknown_name("choice", *found, allowed));
+    return choices.begin()->second;
   }
 
   /// Throws: --name needs `wanted`, not what was found.
@@ -100,8 +97,11 @@ std::string options_text(std::span<const OptionRow> options, std::size_t width);
 
 /// Splits what was typed into options and words; its first word is the command. Accepts long
 /// options only, and never guesses from an abbreviation. Throws UserError for an option that the
-/// command does not have, one without its value, and one given twice.
+/// command does not have, one without its value or with one that is no choice, and one given twice.
 Arguments parse_options(std::span<const OptionRow> options, std::vector<std::string> typed);
+
+/// What --format says, of those choices that its row has.
+TableFormat format_of(const Arguments& arguments);
 
 /// The numbers of a text such as "16,8,0", which messages call `what`; blanks around a number and
 /// a plus sign are allowed. Refuses an empty item and what is not a finite number.

@@ -95,7 +95,7 @@ bool is_against(const AuditCommand& command, const FactorName& name) {
   return (command.like || command.multiplier) && !name.is_meant;
 }
 
-AuditAnswer audit_numbers(AuditCommand& command, std::size_t width) {
+Answer audit_numbers(AuditCommand& command, std::size_t width) {
   set_meant(command, command.sizes.tokens.value_or(1));
   const ModelSizes& sizes = command.sizes;
   const double sd = std::sqrt(sizes.d) * command.query_sd * command.key_sd;
@@ -192,7 +192,7 @@ TensorAudit audit_or_refuse(const AuditTensors& tensors) {
   }
 }
 
-AuditAnswer audit_tensor_files(AuditCommand& command) {
+Answer audit_tensor_files(AuditCommand& command) {
   const AuditTensors tensors = open_audit_tensors(command);
   set_meant(command, *command.sizes.tokens);
   TensorAudit found = audit_or_refuse(tensors);
@@ -271,7 +271,7 @@ AuditAnswer audit_tensor_files(AuditCommand& command) {
 
 }  // namespace
 
-AuditAnswer audit(AuditCommand command, std::size_t width) {
+Answer audit(AuditCommand command, std::size_t width) {
   return command.queries ? audit_tensor_files(command) : audit_numbers(command, width);
 }
 

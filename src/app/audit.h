@@ -3,20 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "app/audit_command.h"
-#include "config/user_error.h"
+#include "app/process.h"
 
 namespace attnscale {
 
-struct AuditAnswer {
-  std::string text;
-  ExitCode code;  ///< kDone where all is explained, and is as it is meant if that is said
-};
-
-/// The answer for the screen, `width` characters wide, or JSON. Throws UserError for files that are
-/// wrong or do not fit each other.
-AuditAnswer audit(AuditCommand command, std::size_t width);
+/// The answer for the screen, `width` characters wide, or JSON; its code is kDone where all is
+/// explained, and is as it is meant if that is said. Throws UserError for files that are wrong or
+/// do not fit each other.
+Answer audit(AuditCommand command, std::size_t width);
 
 }  // namespace attnscale

@@ -36,7 +36,8 @@ inline constexpr std::array kAuditOptions{
     OptionRow{"scores", "FILE", "in place of weights: what enters the softmax; -inf hides a key"},
     OptionRow{"causal", "", "queries see no later keys"},
     OptionRow{"masked-below", "X", "scores down there hide a key, such as -1e4"},
-    OptionRow{"layout", "LAYOUT", "heads_first (default) or rows_first: (batch, rows, heads, d)"},
+    OptionRow{"layout", "LAYOUT", "heads_first (default) or rows_first: (batch, rows, heads, d)",
+              false, "heads_first rows_first"},
     OptionRow{"dtype", "TYPE", "of files that hold bits, such as bfloat16"},
     OptionRow{"like", "PRESET|FORMULA", "what is meant; another factor then ends with exit code 5"},
     OptionRow{"multiplier", "X", "what is meant, as X / sqrt(d)"},
@@ -56,7 +57,7 @@ inline constexpr std::array kAuditOptions{
     OptionRow{"layers", "N", "number of layers of the model"},
     OptionRow{"layer", "N", "number of the measured layer, from 0"},
     OptionRow{"tokens", "N", "number of keys"},
-    OptionRow{"format", "FORMAT", "table or json (default table)"},
+    OptionRow{"format", "FORMAT", "table or json (default table)", false, "table json"},
     kHelp};
 // clang-format on
 

@@ -8,6 +8,7 @@
 #include "app/scaling_like.h"
 #include "estimate/estimate.h"
 #include "estimate/interval_rule.h"
+#include "experiment/metric.h"
 #include "experiment/presets.h"
 #include "io/table.h"
 #include "numerics/shortest.h"
@@ -15,6 +16,22 @@
 
 namespace attnscale {
 namespace {
+
+// A mean over queries, or a statistic of their logits, as it was printed.
+struct PrintedNumber {
+  const MetricRow* metric;
+  double value;
+  double rounding;  // half a unit of its last digit: 0.0005 of 0.755
+};
+
+struct CheckCommand {
+  std::int64_t d = 1;
+  std::int64_t keys = 1;
+  std::int64_t queries = 1;  // that the numbers are from, each with keys of its own
+  Scaling scaling;
+  double saturated_above = 0;
+  std::vector<PrintedNumber> printed;
+};
 
 constexpr double kMostErrors = 4;  // one right number in 15,787 is further off
 
@@ -205,34 +222,6 @@ std::string screen_of(const CheckCommand& command, const std::vector<CheckedNumb
   return headline_of(command, numbers) + "\n" + to_text(screen, width);
 }
 
-}  // namespace
-
-std::span<const OptionRow> check_options() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const MetricRow& metric : metric_table()) all.push_back(option_of(metric));
-    return all;
-  }();
-  // A row takes a line or two.
-  // clang-format off
-  static const std::vector<OptionRow> options = [] {
-    std::vector<OptionRow> all{
-        {"d", "N", "head size"},
-        {"keys", "N", "number of keys of each query"},
-        {"queries", "N", "how many queries the numbers are from; each has keys of its own"},
-        {"scaling", "PRESET|FORMULA", "what q.k becomes before the softmax (default none)"},
-        {"saturated-above", "X", "threshold of saturated (default 0.99)"},
-        {"format", "FORMAT", "table, csv or json (default table)"}, kHelp};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const MetricRow& metric = metric_table()[i];
-      if (has_exact_value(metric)) all.push_back({names[i], "X", metric.help});
-    }
-    return all;
-  }();
-  // clang-format on
-  return options;
-}
-
 CheckCommand check_command(const Arguments& arguments) {
   arguments.no_words();
   const SamplerRow& sampler = *find_sampler("direct");
@@ -270,17 +259,44 @@ CheckCommand check_command(const Arguments& arguments) {
   if (command.printed.empty()) {
     arguments.refuse("needs a number that was printed, such as --top-weight 0.755");
   }
-  command.format = arguments.choice<TableFormat>(
-      "format",
-      {{"table", TableFormat::kTable}, {"csv", TableFormat::kCsv}, {"json", TableFormat::kJson}});
   return command;
 }
 
-CheckAnswer check_numbers(const CheckCommand& command, std::size_t width) {
+}  // namespace
+
+std::span<const OptionRow> check_options() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const MetricRow& metric : metric_table()) all.push_back(option_of(metric));
+    return all;
+  }();
+  // A row takes a line or two.
+  // clang-format off
+  static const std::vector<OptionRow> options = [] {
+    std::vector<OptionRow> all{
+        {"d", "N", "head size"},
+        {"keys", "N", "number of keys of each query"},
+        {"queries", "N", "how many queries the numbers are from; each has keys of its own"},
+        {"scaling", "PRESET|FORMULA", "what q.k becomes before the softmax (default none)"},
+        {"saturated-above", "X", "threshold of saturated (default 0.99)"},
+        {"format", "FORMAT", "table, csv or json (default table)", false, "table csv json"}, kHelp};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const MetricRow& metric = metric_table()[i];
+      if (has_exact_value(metric)) all.push_back({names[i], "X", metric.help});
+    }
+    return all;
+  }();
+  // clang-format on
+  return options;
+}
+
+Answer check(const Arguments& arguments, std::size_t width) {
+  const TableFormat format = format_of(arguments);
+  const CheckCommand command = check_command(arguments);
   const std::vector<CheckedNumber> numbers = checked_numbers(command);
   const ExitCode code = any_differs(numbers) ? ExitCode::kMismatch : ExitCode::kDone;
-  if (command.format == TableFormat::kCsv) return {to_csv(table_of(command, numbers)), code};
-  if (command.format == TableFormat::kJson) return {to_json(table_of(command, numbers)), code};
+  if (format == TableFormat::kCsv) return {to_csv(table_of(command, numbers)), code};
+  if (format == TableFormat::kJson) return {to_json(table_of(command, numbers)), code};
   return {screen_of(command, numbers, width), code};
 }
 

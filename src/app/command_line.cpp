@@ -5,17 +5,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "app/audit.h"
+#include "app/check.h"
+#include "app/commands.h"
+#include "app/compare.h"
 #include "app/completion.h"
-#include "app/exact_command.h"
+#include "app/exact.h"
+#include "app/list.h"
+#include "app/new_config.h"
 #include "app/process.h"
+#include "app/run_experiment.h"
+#include "app/run_folder.h"
+#include "app/verify.h"
 #include "app/version.h"
 #include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
 #include "config/values.h"
-#include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
@@ -32,14 +39,9 @@ std::vector<Override> overrides_of(const Arguments& arguments) {
 std::optional<Shard> shard_of(const Arguments& arguments) {
   const auto text = arguments.text("shard");
   if (!text) return std::nullopt;
-  const std::size_t slash = text->find('/');
-  if (slash != std::string::npos) {
-    constexpr std::int64_t kMostShards = 1'000'000;
-    const auto index = parse_number<std::int64_t>(std::string_view(*text).substr(0, slash));
-    const auto count = parse_number<std::int64_t>(std::string_view(*text).substr(slash + 1));
-    const bool good = index && count && *index >= 1 && *index <= *count && *count <= kMostShards;
-    if (good) return Shard{*index, *count};
-  }
+  constexpr std::int64_t kMostShards = 1'000'000;
+  const auto shard = parse_shard(*text, "/");
+  if (shard && shard->count <= kMostShards) return shard;
   arguments.refuse("shard", *text, "I/N with I from 1 to N, N at most a million, such as 2/7");
 }
 
@@ -57,7 +59,22 @@ std::string config_place(const std::string& word) {
   return ready.empty() ? word : ready.string();
 }
 
-Command make_run(const Arguments& arguments) {
+// The first word, and those after it; `needs` says what they are where there are fewer than
+// `least`.
+std::pair<std::string, std::vector<std::string>> folder_and_parts(const Arguments& arguments,
+                                                                  std::size_t least,
+                                                                  const std::string& needs) {
+  const std::vector<std::string>& words = arguments.words();
+  if (words.size() < least) {
+    arguments.refuse(fmt::format("needs the folder to write and {}; see attnscale {} --help", needs,
+                                 arguments.typed().front()));
+  }
+  return {words.front(), {words.begin() + 1, words.end()}};
+}
+
+// What each command does.
+
+ExitCode do_run(const Arguments& arguments, Executor& executor) {
   RunCommand run;
   run.config = config_place(arguments.only_word("config"));
   run.out = arguments.text("out");
@@ -74,123 +91,92 @@ Command make_run(const Arguments& arguments) {
   run.writing = writing_options(arguments);
   run.writing.threads =
       static_cast<int>(arguments.whole_number("threads", 1, 1024).value_or(available_processors()));
-  return run;
+  return run_experiment(run, executor);
 }
 
-TableFormat format_of(const Arguments& arguments) {
-  return arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
-                                                  {"markdown", TableFormat::kMarkdown},
-                                                  {"csv", TableFormat::kCsv},
-                                                  {"json", TableFormat::kJson}});
+ExitCode do_merge(const Arguments& arguments, Executor& /*executor*/) {
+  const auto [out, shards] = folder_and_parts(arguments, 2, "the folders of the shards");
+  return merge_experiment(out, shards, writing_options(arguments));
 }
 
-Command make_plan(const Arguments& arguments) {
-  PlanCommand plan;
-  plan.config = config_place(arguments.only_word("config"));
-  plan.overrides = overrides_of(arguments);
-  plan.format = arguments.choice<TableFormat>(
-      "format",
-      {{"table", TableFormat::kTable}, {"csv", TableFormat::kCsv}, {"json", TableFormat::kJson}});
-  return plan;
+ExitCode do_pool(const Arguments& arguments, Executor& /*executor*/) {
+  const auto [out, runs] = folder_and_parts(arguments, 3, "those of two runs or more");
+  return pool_experiment(out, runs, writing_options(arguments));
 }
 
-Command make_merge(const Arguments& arguments) {
-  MergeCommand merge;
-  if (arguments.words().size() < 2) {
-    arguments.refuse(
-        "needs the folder to write and the folders of the shards; see attnscale merge --help");
-  }
-  merge.out = arguments.words().front();
-  merge.shards.assign(arguments.words().begin() + 1, arguments.words().end());
-  merge.writing = writing_options(arguments);
-  return merge;
+Answer do_plan(const Arguments& arguments, std::size_t width) {
+  const LoadedConfig loaded =
+      load_config(config_place(arguments.only_word("config")), overrides_of(arguments));
+  for (const std::string& warning : loaded.warnings) say("warning: " + warning);
+  return {plan_text(loaded.config, overrides_of(arguments), format_of(arguments), width)};
 }
 
-Command make_show(const Arguments& arguments) {
+Answer do_show(const Arguments& arguments, std::size_t width) {
   if (arguments.words().empty()) arguments.only_word("run's folder");
-  const auto format = arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
-                                                               {"markdown", TableFormat::kMarkdown},
-                                                               {"csv", TableFormat::kCsv}});
-  return ShowCommand{arguments.words(), format, arguments.texts("metric")};
+  return {show_text(arguments.words(), format_of(arguments), arguments.texts("metric"), width)};
 }
 
-Command make_pool(const Arguments& arguments) {
-  constexpr std::size_t kFewest = 3;
-  if (arguments.words().size() < kFewest) {
-    arguments.refuse(
-        "needs the folder to write and those of two runs or more; see attnscale pool --help");
-  }
-  const auto& words = arguments.words();
-  return PoolCommand{words.front(), {words.begin() + 1, words.end()}, writing_options(arguments)};
-}
-
-Command make_compare(const Arguments& arguments) {
+Answer do_compare(const Arguments& arguments, std::size_t width) {
   const auto& words = arguments.words();
   if (words.size() != 2) {
     arguments.refuse(fmt::format(
         "compares the folders of two runs, not {}; see attnscale compare --help", words.size()));
   }
-  return CompareCommand{words[0], words[1], format_of(arguments)};
+  return {compare_text(words[0], words[1], format_of(arguments), width)};
 }
 
-Command make_verify(const Arguments& arguments) {
-  return VerifyCommand{arguments.only_word("run's folder")};
+Answer do_verify(const Arguments& arguments, std::size_t /*width*/) {
+  return verify_folder(run_place(arguments.only_word("run's folder")));
 }
 
-Command make_softmax(const Arguments& arguments) {
-  return SoftmaxCommand{parse_numbers(arguments, "scores", arguments.only_word("list of scores")),
-                        arguments.whole_number("d", 1, Arguments::kLargestSize)};
+Answer do_softmax(const Arguments& arguments, std::size_t width) {
+  return {softmax_text(parse_numbers(arguments, "scores", arguments.only_word("list of scores")),
+                       arguments.whole_number("d", 1, Arguments::kLargestSize), width)};
 }
 
-Command make_check(const Arguments& arguments) {
-  return check_command(arguments);
+Answer do_audit(const Arguments& arguments, std::size_t width) {
+  return audit(audit_command(arguments), width);
 }
 
-Command make_schema(const Arguments& arguments) {
+Answer do_schema(const Arguments& arguments, std::size_t /*width*/) {
   arguments.no_words();
-  return PrintCommand{config_schema()};
+  return {config_schema()};
 }
 
-Command make_list(const Arguments& arguments) {
+Answer do_list(const Arguments& arguments, std::size_t width) {
   const std::vector<std::string>& words = arguments.words();
   const std::vector<std::string_view> lists = list_names();
   if (words.empty() || words.size() > 2) arguments.only_word("list (" + join(lists) + ")");
   if (std::ranges::find(lists, words[0]) == lists.end()) {
     arguments.refuse(unknown_name("list", words[0], lists));
   }
-  return ListCommand{words[0], words.size() > 1 ? words[1] : "",
-                     arguments.choice<TableFormat>("format", {{"table", TableFormat::kTable},
-                                                              {"csv", TableFormat::kCsv},
-                                                              {"json", TableFormat::kJson}})};
+  return {list_text(words[0], words.size() > 1 ? words[1] : "", format_of(arguments), width)};
 }
 
-Command make_exact(const Arguments& arguments) {
-  ExactCommand exact = exact_command(arguments);
-  exact.format = format_of(arguments);
-  return exact;
-}
-
-Command make_audit(const Arguments& arguments) {
-  return audit_command(arguments);
-}
-
-Command make_new(const Arguments& arguments) {
-  return NewCommand{arguments.only_word("file to write, such as my_question.json")};
+Answer do_new(const Arguments& arguments, std::size_t /*width*/) {
+  return {write_new_config(arguments.only_word("file to write, such as my_question.json"))};
 }
 
 // The script's options are in one of ours, so that help and checks are the same as everywhere.
-ScriptCommand script_command(const std::string& script, const Arguments& arguments,
-                             std::span<const OptionRow> options) {
+[[noreturn]] void do_script(const std::string& script, const Arguments& arguments,
+                            std::span<const OptionRow> options) {
   if (arguments.words().empty()) arguments.only_word("run's folder");
-  ScriptCommand command{script, arguments.words()};
+  std::vector<std::string> words = arguments.words();
   for (const OptionRow& row : options) {
     const std::string name(row.name);
-    if (row.value.empty() && arguments.flag(name)) command.arguments.push_back("--" + name);
+    if (row.value.empty() && arguments.flag(name)) words.push_back("--" + name);
     for (const std::string& text : arguments.texts(name)) {
-      command.arguments.insert(command.arguments.end(), {"--" + name, text});
+      words.insert(words.end(), {"--" + name, text});
     }
   }
-  return command;
+  become_script(script, words);
+}
+
+template <Answer (*answer)(const Arguments&, std::size_t width)>
+ExitCode print(const Arguments& arguments, Executor& /*executor*/) {
+  const auto [text, code] = answer(arguments, terminal_width(STDOUT_FILENO));
+  write_stdout(text);
+  return code;
 }
 
 // A command of the program. Help reads these rows; a new command is a new row.
@@ -199,7 +185,7 @@ struct CommandRow {
   std::string_view words;    // what follows the name, apart from options
   std::string_view summary;  // one line
   std::span<const OptionRow> options;
-  Command (*make)(const Arguments&);  // throws UserError
+  ExitCode (*run)(const Arguments&, Executor&);
 };
 
 constexpr OptionRow kSeed{"seed", "N", "use this seed instead of the config's"};
@@ -239,7 +225,8 @@ constexpr std::array kPoolOptions{
     OptionRow{"force", "", "replace what OUT_DIR holds, which stays until the pooled run is whole"},
     kHelp};
 constexpr std::array kCompareOptions{
-    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table); csv and json have every line"},
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table); csv and json have every line",
+              false, "table markdown csv json"},
     kHelp};
 constexpr std::array kShowOptions{
     OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs",
@@ -262,55 +249,55 @@ constexpr std::array kListOptions{
 constexpr std::array kHelpAlone{kHelp};
 // clang-format on
 
-Command make_plot(const Arguments& arguments) {
-  return script_command("plot.py", arguments, kPlotOptions);
+ExitCode do_plot(const Arguments& arguments, Executor& /*executor*/) {
+  do_script("plot.py", arguments, kPlotOptions);
 }
 
-Command make_report(const Arguments& arguments) {
-  return script_command("report.py", arguments, kReportOptions);
+ExitCode do_report(const Arguments& arguments, Executor& /*executor*/) {
+  do_script("report.py", arguments, kReportOptions);
 }
 
-Command make_completion(const Arguments& arguments);
+Answer do_completion(const Arguments& arguments, std::size_t width);
 
 // A row takes a line or two.
 // clang-format off
 const std::array kCommands{
     CommandRow{"run", "CONFIG", "measure what a config asks for; write files, print tables",
-               kRunOptions, make_run},
+               kRunOptions, do_run},
     CommandRow{"plan", "CONFIG", "show cells, blocks, formulas and expected time; run nothing",
-               kPlanOptions, make_plan},
+               kPlanOptions, print<do_plan>},
     CommandRow{"merge", "OUT_DIR SHARD_DIR...",
                "join the shards of a run into the files of the whole run",
-               kMergeOptions, make_merge},
+               kMergeOptions, do_merge},
     CommandRow{"pool", "OUT_DIR DIR...", "join runs that differ in the seed alone, and count how many "
-               "intervals hold the exact value", kPoolOptions, make_pool},
+               "intervals hold the exact value", kPoolOptions, do_pool},
     CommandRow{"compare", "DIR_A DIR_B", "print how far two runs differ, line by line, the furthest first",
-               kCompareOptions, make_compare},
-    CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, make_show},
+               kCompareOptions, print<do_compare>},
+    CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, print<do_show>},
     CommandRow{"plot", "DIR...", "draw a run's pictures, or the intervals of many seeds",
-               kPlotOptions, make_plot},
+               kPlotOptions, do_plot},
     CommandRow{"report", "DIR...", "write report.html: one page of a run or several",
-               kReportOptions, make_report},
+               kReportOptions, do_report},
     CommandRow{"verify", "DIR", "check the hashes, query counts and estimates of a run",
-               kHelpAlone, make_verify},
+               kHelpAlone, print<do_verify>},
     CommandRow{"softmax", "SCORES", "print weights and slopes of a list of scores like 16,8,0",
-               kSoftmaxOptions, make_softmax},
+               kSoftmaxOptions, print<do_softmax>},
     CommandRow{"exact", "--d N --keys N [--reach X]", "print exact values, or what d, keys or factor gives X",
-               kExactOptions, make_exact},
+               kExactOptions, print<exact>},
     CommandRow{"audit", "--queries F --keys F ...", "find the mistake between q, k and weights, or in a spread",
-               kAuditOptions, make_audit},
+               kAuditOptions, print<do_audit>},
     CommandRow{"check", "--d N --keys N --queries N ...", "compare printed numbers with exact values",
-               check_options(), make_check},
-    CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, make_schema},
+               check_options(), print<check>},
+    CommandRow{"schema", "", "print the JSON Schema (draft-07) of the config", kHelpAlone, print<do_schema>},
     CommandRow{"list", "WHAT [NAME | DIR]", "list scalings, laws, metrics, precisions, samplers or runs in DIR",
-               kListOptions, make_list},
-    CommandRow{"new", "FILE", "write a config to start from", kHelpAlone, make_new},
+               kListOptions, print<do_list>},
+    CommandRow{"new", "FILE", "write a config to start from", kHelpAlone, print<do_new>},
     CommandRow{"completion", "SHELL", "print what bash or zsh completes commands with", kHelpAlone,
-               make_completion},
+               print<do_completion>},
 };
 // clang-format on
 
-Command make_completion(const Arguments& arguments) {
+Answer do_completion(const Arguments& arguments, std::size_t /*width*/) {
   const std::vector<std::string_view> shells = shell_names();
   const std::string shell = arguments.only_word("shell (" + join(shells, " or ") + ")");
   if (std::ranges::find(shells, shell) == shells.end()) {
@@ -319,10 +306,10 @@ Command make_completion(const Arguments& arguments) {
   std::vector<CompletedCommand> commands;
   for (const CommandRow& row : kCommands) {
     commands.push_back({row.name, row.summary, row.options, {}});
-    if (row.make == make_list) commands.back().words = list_names();
-    if (row.make == make_completion) commands.back().words = shells;
+    if (row.run == print<do_list>) commands.back().words = list_names();
+    if (row.run == print<do_completion>) commands.back().words = shells;
   }
-  return PrintCommand{completion_text(shell, commands)};
+  return {completion_text(shell, commands)};
 }
 
 // "run CONFIG"
@@ -370,26 +357,29 @@ const CommandRow& find_command(const std::string& name) {
 
 }  // namespace
 
-Command parse_command_line(const std::vector<std::string>& arguments) {
+ExitCode run_command(const std::vector<std::string>& arguments, Executor& executor) {
   if (arguments.empty()) {
     const std::string help = program_help();
     throw UserError(help.substr(0, help.size() - 1));  // the printer of errors ends the line
   }
+  const auto print_text = [](const std::string& text) {
+    write_stdout(text);
+    return ExitCode::kDone;
+  };
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    if (arguments.size() == 1) return PrintCommand{program_help()};
-    return PrintCommand{command_help(find_command(arguments[1]))};
+    return print_text(arguments.size() == 1 ? program_help()
+                                            : command_help(find_command(arguments[1])));
   }
   if (first == "--version" || first == "-V" || first == "version") {
-    if (arguments.size() == 1) return PrintCommand{version_text()};
+    if (arguments.size() == 1) return print_text(version_text());
     throw UserError("attnscale " + first + ": takes no \"" + arguments[1] + "\"");
   }
   const CommandRow& row = find_command(first);
   std::vector<std::string> typed = arguments;
   std::replace(typed.begin(), typed.end(), std::string("-h"), std::string("--help"));
   const Arguments parsed = parse_options(row.options, std::move(typed));
-  if (parsed.flag("help")) return PrintCommand{command_help(row)};
-  return row.make(parsed);
+  return parsed.flag("help") ? print_text(command_help(row)) : row.run(parsed, executor);
 }
 
 }  // namespace attnscale

@@ -176,46 +176,46 @@ void keep_metrics(const std::vector<std::string>& names, const std::string& fold
 
 }  // namespace
 
-std::string plan_text(const PlanCommand& command, std::size_t width,
-                      std::vector<std::string>& warnings) {
-  const LoadedConfig loaded = load_config(command.config, command.overrides);
-  warnings = loaded.warnings;
-  const Plan plan = make_plan(loaded.config);
+std::string plan_text(const Config& config, const std::vector<Override>& overrides,
+                      TableFormat format, std::size_t width) {
+  const Plan plan = make_plan(config);
   const std::vector<PlanLine> lines = plan_lines(plan);
-  if (command.format == TableFormat::kCsv) return to_csv(plan_table(loaded.config, lines));
-  if (command.format == TableFormat::kJson) return to_json(plan_table(loaded.config, lines));
-  return plan_screen(loaded.config, lines, results_folder(loaded.config, command.overrides), width);
+  if (format == TableFormat::kCsv) return to_csv(plan_table(config, lines));
+  if (format == TableFormat::kJson) return to_json(plan_table(config, lines));
+  return plan_screen(config, lines, results_folder(config, overrides), width);
 }
 
-std::string show_text(const ShowCommand& command, std::size_t width) {
+std::string show_text(const std::vector<std::string>& folders, TableFormat format,
+                      const std::vector<std::string>& metrics, std::size_t width) {
   std::string text;
   std::vector<RunSummary> runs;
-  for (std::string folder : command.folders) {
+  for (std::string folder : folders) {
     const std::string place = run_place(folder).string();
     Results results = read_finished(place);
-    keep_metrics(command.metrics, place, results.rows);
+    keep_metrics(metrics, place, results.rows);
     std::optional<Manifest> manifest = read_manifest(place);
-    if (command.format == TableFormat::kCsv) {
+    if (format == TableFormat::kCsv) {
       while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
       runs.push_back({std::move(folder), std::move(manifest), std::move(results.rows)});
       continue;
     }
-    if (command.folders.size() > 1) text += folder + "\n\n";
-    const auto shown = command.metrics.empty() ? MetricsShown::kScreenful : MetricsShown::kAsked;
-    text += report_text(results, manifest.value_or(Manifest{}).words, command.format, width, shown);
+    if (folders.size() > 1) text += folder + "\n\n";
+    const auto shown = metrics.empty() ? MetricsShown::kScreenful : MetricsShown::kAsked;
+    text += report_text(results, manifest.value_or(Manifest{}).words, format, width, shown);
   }
-  return command.format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
+  return format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }
 
-std::string softmax_text(const SoftmaxCommand& command, std::size_t width) {
+std::string softmax_text(const std::vector<double>& scores, std::optional<std::int64_t> d,
+                         std::size_t width) {
   Experiment experiment;
   experiment.name = "softmax";
   experiment.given = Given{};
-  experiment.given->scores.rows = {command.scores};
-  experiment.given->d = command.d;
+  experiment.given->scores.rows = {scores};
+  experiment.given->d = d;
   for (const std::string_view name : kLessonScalings) {
     const Scaling scaling = *find_scaling(name);
-    if (command.d || !needs_d(scaling.logit)) experiment.scalings.push_back(scaling);
+    if (d || !needs_d(scaling.logit)) experiment.scalings.push_back(scaling);
   }
   constexpr double kBarOfOne = 20;
   ScreenTable screen;

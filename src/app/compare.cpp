@@ -20,7 +20,6 @@
 #include "io/result_tables.h"
 #include "io/table.h"
 #include "report/number_text.h"
-#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
@@ -183,9 +182,10 @@ ScreenTable screen_of(const Differences& found, const ComparedRun& a, const Comp
 
 }  // namespace
 
-std::string compare_text(const CompareCommand& command, std::size_t width) {
-  const ComparedRun a = read_compared(command.a);
-  const ComparedRun b = read_compared(command.b);
+std::string compare_text(const std::string& folder_a, const std::string& folder_b,
+                         TableFormat format, std::size_t width) {
+  const ComparedRun a = read_compared(folder_a);
+  const ComparedRun b = read_compared(folder_b);
   const auto shared = [&](const ResultRow& of_a, const ResultRow& of_b) {
     return shared_draws(a, b, of_a, of_b);
   };
@@ -197,17 +197,10 @@ std::string compare_text(const CompareCommand& command, std::size_t width) {
         a.folder, b.folder));
   }
   const Table table = table_of<DifferenceRow>(found.rows);
-  switch (command.format) {
-    case TableFormat::kCsv:
-      return to_csv(table);
-    case TableFormat::kJson:
-      return to_json(table);
-    case TableFormat::kMarkdown:
-      return to_markdown(screen_of(found, a, b));
-    case TableFormat::kTable:
-      break;
-  }
-  return to_text(screen_of(found, a, b), width);
+  if (format == TableFormat::kCsv) return to_csv(table);
+  if (format == TableFormat::kJson) return to_json(table);
+  const ScreenTable screen = screen_of(found, a, b);
+  return format == TableFormat::kMarkdown ? to_markdown(screen) : to_text(screen, width);
 }
 
 }  // namespace attnscale

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <string>
 
-#include "app/command_line.h"
+#include "report/screen_table.h"
 
 namespace attnscale {
 
-/// The lines that two runs have in common, and how far apart they are.
-std::string compare_text(const CompareCommand& command, std::size_t width);
+/// The lines that the runs in two folders have in common, and how far apart they are.
+std::string compare_text(const std::string& folder_a, const std::string& folder_b,
+                         TableFormat format, std::size_t width);
 
 }  // namespace attnscale

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
+#include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
 #include "estimate/exact_reach.h"
@@ -15,6 +15,37 @@
 
 namespace attnscale {
 namespace {
+
+struct ExactCommand {
+  std::vector<Override> asked;  // d, keys, scalings and metrics, as far as they are given
+  std::vector<double> levels;   // to be reached; empty for a table of values
+};
+
+ExactCommand exact_command(const Arguments& arguments) {
+  arguments.no_words();
+  ExactCommand exact;
+  for (const char* key : {"d", "keys"}) {
+    const auto text = arguments.text(key);
+    if (!text) continue;
+    const std::string json = axis_json(*text);
+    const std::string place = fmt::format("--{} {}", key, *text);
+    if (json.find("..") != std::string::npos) {
+      arguments.refuse(
+          fmt::format("{}: a range ends with its step, as 4..1024x4 or 2..10+2", place));
+    }
+    exact.asked.push_back({key, json, place});
+  }
+  for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
+    const std::vector<std::string> texts = arguments.texts(option);
+    if (texts.empty()) continue;
+    exact.asked.push_back(
+        {key, names_json(texts), fmt::format("--{} {}", option, join(texts, " "))});
+  }
+  if (const auto levels = arguments.text("reach")) {
+    exact.levels = parse_numbers(arguments, "levels to reach", *levels);
+  }
+  return exact;
+}
 
 bool is_asked(const ExactCommand& command, std::string_view key) {
   return std::ranges::find(command.asked, key, &Override::path) != command.asked.end();
@@ -188,7 +219,9 @@ std::vector<ScreenTable> screens_of(const std::vector<ExactLine>& lines,
 
 }  // namespace
 
-std::string exact_text(const ExactCommand& command, std::size_t width) {
+Answer exact(const Arguments& arguments, std::size_t width) {
+  const TableFormat format = format_of(arguments);
+  const ExactCommand command = exact_command(arguments);
   const bool solves = !command.levels.empty();
   const ReachedBy what = missing_of(command);
   if (what == ReachedBy::kD && !solves) {
@@ -202,16 +235,16 @@ std::string exact_text(const ExactCommand& command, std::size_t width) {
   const Plan plan = plan_of(command, what);
   const std::vector<ExactLine> lines =
       solves ? reach_lines(plan, command.levels, what) : value_lines(plan);
-  if (command.format == TableFormat::kCsv) return to_csv(table_of(lines, solves, what));
-  if (command.format == TableFormat::kJson) return to_json(table_of(lines, solves, what));
+  if (format == TableFormat::kCsv) return {to_csv(table_of(lines, solves, what))};
+  if (format == TableFormat::kJson) return {to_json(table_of(lines, solves, what))};
   std::string text;
   for (const ScreenTable& screen :
        screens_of(lines, plan.config.experiments.front(), solves, what)) {
-    const bool markdown = command.format == TableFormat::kMarkdown;
-    if (screen.header.empty()) return screen.notes.front() + "\n";
+    const bool markdown = format == TableFormat::kMarkdown;
+    if (screen.header.empty()) return {screen.notes.front() + "\n"};
     text += (text.empty() ? "" : "\n") + (markdown ? to_markdown(screen) : to_text(screen, width));
   }
-  return text;
+  return {text};
 }
 
 }  // namespace attnscale

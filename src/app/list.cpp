@@ -106,21 +106,22 @@ const std::vector<NameList>& name_lists() {
   return lists;
 }
 
-std::string names_text(const NameList& list, const ListCommand& command, std::size_t screen) {
+std::string names_text(const NameList& list, const std::string& word, TableFormat format,
+                       std::size_t screen) {
   std::vector<NamedRow> rows = list.rows();
-  if (!command.word.empty()) {
+  if (!word.empty()) {
     std::vector<std::string_view> names;
     for (const NamedRow& row : rows) names.push_back(row.values.front());
-    if (std::ranges::find(names, command.word) == names.end()) {
-      throw UserError(fmt::format("attnscale list {}: {}", list.name,
-                                  unknown_name(list.noun, command.word, names)));
+    if (std::ranges::find(names, word) == names.end()) {
+      throw UserError(
+          fmt::format("attnscale list {}: {}", list.name, unknown_name(list.noun, word, names)));
     }
-    std::erase_if(rows, [&](const NamedRow& row) { return row.values.front() != command.word; });
+    std::erase_if(rows, [&](const NamedRow& row) { return row.values.front() != word; });
   }
-  if (command.format != TableFormat::kTable) {
+  if (format != TableFormat::kTable) {
     Table table{{list.columns.begin(), list.columns.end()}, {}};
     for (const NamedRow& row : rows) table.rows.emplace_back(row.values.begin(), row.values.end());
-    return command.format == TableFormat::kJson ? to_json(table) : to_csv(table);
+    return format == TableFormat::kJson ? to_json(table) : to_csv(table);
   }
   std::size_t width = 0;
   for (const NamedRow& row : rows) width = std::max(width, row.values.front().size() + 2);
@@ -168,8 +169,8 @@ std::optional<std::int64_t> queries_of(const Manifest& manifest, const fs::path&
   }
 }
 
-std::string runs_text(const ListCommand& command, std::size_t width) {
-  const fs::path parent = command.word.empty() ? "results" : command.word;
+std::string runs_text(const std::string& word, TableFormat format, std::size_t width) {
+  const fs::path parent = word.empty() ? "results" : word;
   if (!fs::is_directory(parent)) {
     throw UserError(parent.string() + ": no such folder; name the one that holds folders of runs");
   }
@@ -196,8 +197,8 @@ std::string runs_text(const ListCommand& command, std::size_t width) {
       table.rows.push_back({folder.string(), {}, {}, {}, {}, "unfinished", {}});
     }
   }
-  if (command.format == TableFormat::kCsv) return to_csv(table);
-  if (command.format == TableFormat::kJson) return to_json(table);
+  if (format == TableFormat::kCsv) return to_csv(table);
+  if (format == TableFormat::kJson) return to_json(table);
   if (table.rows.empty()) return fmt::format("no runs in {}\n", parent.string());
   constexpr std::size_t kToTheMinute = 16;
   ScreenTable screen;
@@ -223,11 +224,12 @@ std::vector<std::string_view> list_names() {
   return names;
 }
 
-std::string list_text(const ListCommand& command, std::size_t width) {
+std::string list_text(const std::string& what, const std::string& word, TableFormat format,
+                      std::size_t width) {
   for (const NameList& list : name_lists()) {
-    if (list.name == command.what) return names_text(list, command, width);
+    if (list.name == what) return names_text(list, word, format, width);
   }
-  return runs_text(command, width);
+  return runs_text(word, format, width);
 }
 
 }  // namespace attnscale

@@ -10,17 +10,13 @@
 
 namespace attnscale {
 
-struct ListCommand {
-  std::string what;  ///< one of list_names()
-  std::string word;  ///< the only name to show, or the folder that holds the runs; may be empty
-  TableFormat format = TableFormat::kTable;
-};
-
 /// scalings, laws, metrics, precisions, samplers and runs.
 std::vector<std::string_view> list_names();
 
-/// The names with what each means, or the runs with what each was asked. Throws UserError for a
-/// name that is not in the list and a folder that is not there.
-std::string list_text(const ListCommand& command, std::size_t width);
+/// The names of the list `what`, one of list_names(), with what each means, or the runs with what
+/// each was asked. `word` is the only name to show, or the folder that holds the runs; it may be
+/// empty. Throws UserError for a name that is not in the list and a folder that is not there.
+std::string list_text(const std::string& what, const std::string& word, TableFormat format,
+                      std::size_t width);
 
 }  // namespace attnscale

@@ -1,11 +1,19 @@
-// What the system gives this process: its standard files and its processors.
+// What the system gives this process: its standard files, what is written to them, processors.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "config/user_error.h"
+
 namespace attnscale {
+
+/// What a command prints on stdout, and how it ends.
+struct Answer {
+  std::string text;
+  ExitCode code = ExitCode::kDone;
+};
 
 /// Occupies those of stdin, stdout and stderr that the caller closed, so that no file opened later
 /// gets their numbers and receives what is printed. Writing to them still fails.

@@ -9,84 +9,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/commands.h"
-#include "app/compare.h"
-#include "app/new_config.h"
+#include "app/command_line.h"
 #include "app/process.h"
-#include "app/run_experiment.h"
-#include "app/run_folder.h"
-#include "app/verify.h"
 #include "config/user_error.h"
 #include "io/folder_lock.h"
-#include "report/screen_table.h"
 
 namespace attnscale {
 namespace {
-
-// One overload per command.
-struct Runner {
-  Executor& executor;
-
-  ExitCode operator()(const RunCommand& command) const { return run_experiment(command, executor); }
-
-  ExitCode operator()(const MergeCommand& command) const { return merge_experiment(command); }
-
-  ExitCode operator()(const PoolCommand& command) const { return pool_experiment(command); }
-
-  ExitCode operator()(const CompareCommand& command) const {
-    return print(compare_text(command, terminal_width(STDOUT_FILENO)));
-  }
-
-  ExitCode operator()(const PlanCommand& command) const {
-    std::vector<std::string> warnings;
-    const std::string text = plan_text(command, terminal_width(STDOUT_FILENO), warnings);
-    for (const std::string& warning : warnings) say("warning: " + warning);
-    return print(text);
-  }
-
-  ExitCode operator()(const ShowCommand& command) const {
-    return print(show_text(command, terminal_width(STDOUT_FILENO)));
-  }
-
-  ExitCode operator()(const VerifyCommand& command) const {
-    const auto [text, code] = verify_folder(run_place(command.folder));
-    print(text);
-    return code;
-  }
-
-  ExitCode operator()(const SoftmaxCommand& command) const {
-    return print(softmax_text(command, terminal_width(STDOUT_FILENO)));
-  }
-  ExitCode operator()(const ExactCommand& command) const {
-    return print(exact_text(command, terminal_width(STDOUT_FILENO)));
-  }
-  ExitCode operator()(const AuditCommand& command) const {
-    const auto [text, code] = audit(command, terminal_width(STDOUT_FILENO));
-    print(text);
-    return code;
-  }
-  ExitCode operator()(const CheckCommand& command) const {
-    const auto [text, code] = check_numbers(command, terminal_width(STDOUT_FILENO));
-    print(text);
-    return code;
-  }
-  ExitCode operator()(const ListCommand& command) const {
-    return print(list_text(command, terminal_width(STDOUT_FILENO)));
-  }
-  ExitCode operator()(const NewCommand& command) const {
-    return print(write_new_config(command.file));
-  }
-  ExitCode operator()(const ScriptCommand& command) const {
-    become_script(command.script, command.arguments);
-  }
-  ExitCode operator()(const PrintCommand& command) const { return print(command.text); }
-
- private:
-  static ExitCode print(const std::string& text) {
-    write_stdout(text);
-    return ExitCode::kDone;
-  }
-};
 
 // What to do about a file that cannot be used.
 std::string_view way_out(const std::error_code& error) {
@@ -119,7 +48,7 @@ int run_program(const std::vector<std::string>& arguments, Executor& executor) {
   std::signal(SIGBUS, report_cut_file);
   ExitCode code = ExitCode::kFailed;
   try {
-    code = std::visit(Runner{executor}, parse_command_line(arguments));
+    code = run_command(arguments, executor);
   } catch (const UserError& error) {
     say(error.what());
     code = error.code();

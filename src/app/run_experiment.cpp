@@ -291,41 +291,41 @@ ExitCode run_experiment(const RunCommand& command, Executor& executor) {
   return with_claimed_folder(folder, wanted, command.writing, work);
 }
 
-ExitCode pool_experiment(const PoolCommand& command) {
-  refuse_to_write_into(command.out, command.runs, "pool", "runs");
-  const PooledRun pooled = read_pool(command.runs);
+ExitCode pool_experiment(const std::string& out, const std::vector<std::string>& runs,
+                         const WritingOptions& writing) {
+  refuse_to_write_into(out, runs, "pool", "runs");
+  const PooledRun pooled = read_pool(runs);
   const WantedRun wanted{pooled.plan, pooled.identity, {.seeds = pooled.seeds}};
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     auto files = write_run(at.place, pooled.plan.config, pooled.results,
                            table_of<CoverageRow>(pooled.coverage));
     const FinishedRun finished{pooled.results, {}};
-    const ExitCode code = finish(finished, std::move(files), command.writing.verbosity, journal);
-    if (command.writing.verbosity == Verbosity::kNormal && !pooled.coverage.empty()) {
+    const ExitCode code = finish(finished, std::move(files), writing.verbosity, journal);
+    if (writing.verbosity == Verbosity::kNormal && !pooled.coverage.empty()) {
       write_stdout("\n" + coverage_text(pooled.coverage, terminal_width(STDOUT_FILENO)));
     }
     return code;
   };
-  return with_claimed_folder(command.out, wanted, command.writing, work);
+  return with_claimed_folder(out, wanted, writing, work);
 }
 
-ExitCode merge_experiment(const MergeCommand& command) {
-  const fs::path folder = command.out;
-  const std::vector<fs::path> shards(command.shards.begin(), command.shards.end());
-  for (const fs::path& shard : shards) expect_folder(shard, "a shard");
-  refuse_to_write_into(folder, command.shards, "merge", "shards");
-  if (are_runs_of_other_seeds(command.shards)) {
+ExitCode merge_experiment(const std::string& out, const std::vector<std::string>& shards,
+                          const WritingOptions& writing) {
+  for (const std::string& shard : shards) expect_folder(shard, "a shard");
+  refuse_to_write_into(out, shards, "merge", "shards");
+  if (are_runs_of_other_seeds(shards)) {
     throw UserError("attnscale merge: these are runs of other seeds: attnscale pool joins them");
   }
-  MergedRun merged = merged_run(shards);
+  MergedRun merged = merged_run({shards.begin(), shards.end()});
   const WantedRun wanted{merged.plan, merged.identity};
   const auto work = [&](const Workplace& at, RunJournal& journal) {
     const Ledger ledger(merged.plan, {}, std::move(merged.cells));
     const auto finished =
         estimate_run(merged.plan, ledger, {.run = on_threads(available_processors())});
     return finish(*finished, write_run(at.place, merged.plan.config, finished->results),
-                  command.writing.verbosity, journal);
+                  writing.verbosity, journal);
   };
-  return with_claimed_folder(folder, wanted, command.writing, work);
+  return with_claimed_folder(out, wanted, writing, work);
 }
 
 }  // namespace attnscale

@@ -17,14 +17,6 @@ std::string_view after(std::string_view text, std::string_view mark) {
   return at == std::string_view::npos ? "" : text.substr(at + mark.size());
 }
 
-std::optional<RunPart> parse_shard(std::string_view name) {
-  const std::string_view numbers = name.substr(kShard.size());
-  const auto index = parse_number<std::int64_t>(numbers.substr(0, numbers.find(kOf)));
-  const auto count = parse_number<std::int64_t>(after(numbers, kOf));
-  if (!index || !count || *index < 1 || *index > *count) return std::nullopt;
-  return RunPart{.shard = Shard{*index, *count}};
-}
-
 std::optional<RunPart> parse_pool(std::string_view name) {
   RunPart part;
   for (std::string_view rest = after(name, kSeeds); !rest.empty();) {
@@ -53,9 +45,19 @@ std::string to_string(const RunPart& part) {
   return name;
 }
 
+std::optional<Shard> parse_shard(std::string_view text, std::string_view between) {
+  const auto index = parse_number<std::int64_t>(text.substr(0, text.find(between)));
+  const auto count = parse_number<std::int64_t>(after(text, between));
+  if (!index || !count || *index < 1 || *index > *count) return std::nullopt;
+  return Shard{*index, *count};
+}
+
 std::optional<RunPart> parse_run_part(std::string_view name) {
   if (name == kWholeRun) return RunPart{};
-  if (name.starts_with(kShard)) return parse_shard(name);
+  if (name.starts_with(kShard)) {
+    const auto shard = parse_shard(name.substr(kShard.size()), kOf);
+    return shard ? std::optional(RunPart{.shard = shard}) : std::nullopt;
+  }
   return name.starts_with(kPool) ? parse_pool(name) : std::nullopt;
 }
 

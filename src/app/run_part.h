@@ -27,6 +27,9 @@ std::string short_name(const RunPart& part);
 /// The same with the seeds of a pool: "pool of 3 runs: seeds 1 2 3". As manifest.json has it.
 std::string to_string(const RunPart& part);
 
+/// The shard of a text such as "2/7", with what is between its numbers; empty if it is none.
+std::optional<Shard> parse_shard(std::string_view text, std::string_view between);
+
 /// The part of that name; empty if there is none.
 std::optional<RunPart> parse_run_part(std::string_view name);
 

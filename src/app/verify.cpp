@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/manifest.h"
-#include "app/process.h"
 #include "app/run_folder.h"
 #include "config/config.h"
 #include "estimate/reference.h"
@@ -241,7 +240,7 @@ void check_contents(const fs::path& folder, const Manifest& manifest, std::strin
 
 }  // namespace
 
-Verification verify_folder(const fs::path& folder) {
+Answer verify_folder(const fs::path& folder) {
   const Manifest manifest = finished_manifest(folder);
   Faults faults;
   check_files(folder, manifest, faults);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 
+#include "app/arguments.h"
 #include "app/commands.h"
 #include "fuzz/targets.h"
 
@@ -14,8 +16,10 @@ void fuzz_softmax(std::string_view bytes) {
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
   may_refuse([&] {
-    const Command command = parse_command_line(words);
-    if (const auto* scores = std::get_if<SoftmaxCommand>(&command)) softmax_text(*scores, 80);
+    const std::array options{OptionRow{"d", "N", ""}};
+    const Arguments typed = parse_options(options, words);
+    softmax_text(parse_numbers(typed, "scores", typed.only_word("list of scores")),
+                 typed.whole_number("d", 1, Arguments::kLargestSize), 80);
   });
 }
 
