@@ -7,8 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "app/audit_expected.h"
-#include "app/audit_files.h"
+#include "app/audit_command.h"
 #include "audit/tensor_audit.h"
 #include "io/json_text.h"
 #include "numerics/portable_math.h"

@@ -1,4 +1,5 @@
-// What a user asks an audit, and how it is typed.
+// What a user asks an audit: how it is typed, the files opened and checked against each other, and
+// what the model means its scores to be multiplied by.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "app/arguments.h"
 #include "audit/factor_names.h"
+#include "audit/head_cells.h"
 #include "io/tensor.h"
 
 namespace attnscale {
@@ -63,5 +65,20 @@ inline constexpr std::array kAuditOptions{
 
 /// Throws UserError.
 AuditCommand audit_command(const Arguments& arguments);
+
+struct ExpectedLogit {
+  std::string name;
+  double factor = 1;
+  std::optional<double> soft_cap = {};
+  bool has_sink = false;
+};
+
+/// Of the preset, or of the formula of a logit such as "q.k / sqrt(d)", at that head size and
+/// number of keys. Throws UserError for what is neither.
+ExpectedLogit expected_logit(const std::string& like, double d, double keys);
+
+/// The tensors that the command names; what they say of the model's sizes goes into the command.
+/// Throws UserError.
+AuditTensors open_audit_tensors(AuditCommand& command);
 
 }  // namespace attnscale
