@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/scaling.h"
 #include "report/screen_table.h"
 
 namespace attnscale {
@@ -115,5 +116,9 @@ std::string axis_json(const std::string& text);
 /// The same for a list of names: JSON, or names with commas between them, but for commas within
 /// brackets.
 std::string names_json(const std::vector<std::string>& texts);
+
+/// The preset of that name, or the formula that the text is, such as "q.k / sqrt(d)". Throws
+/// UserError for what is neither; `asked` names the command and its option.
+Scaling scaling_like(const std::string& asked, const std::string& text);
 
 }  // namespace attnscale

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <system_error>
 
-#include "app/scaling_like.h"
+#include "app/arguments.h"
 #include "config/user_error.h"
 #include "io/matrix_file.h"
 #include "io/matrix_file_error.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/scaling_like.h"
+#include "app/arguments.h"
 #include "estimate/estimate.h"
 #include "estimate/interval_rule.h"
 #include "experiment/metric.h"
