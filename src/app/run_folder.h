@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run_part.h"
+#include "app/manifest.h"
 #include "config/config.h"
 #include "config/user_error.h"
 #include "execution/checkpoint.h"
