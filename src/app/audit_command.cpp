@@ -8,7 +8,6 @@
 #include "app/arguments.h"
 #include "config/user_error.h"
 #include "io/matrix_file.h"
-#include "io/matrix_file_error.h"
 
 namespace attnscale {
 namespace {

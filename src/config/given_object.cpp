@@ -11,7 +11,6 @@
 #include "config/schema.h"
 #include "config/values.h"
 #include "io/matrix_file.h"
-#include "io/matrix_file_error.h"
 
 namespace attnscale {
 namespace {

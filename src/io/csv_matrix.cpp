@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/matrix_file_error.h"
+#include "io/tensor.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

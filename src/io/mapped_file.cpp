@@ -8,7 +8,7 @@
 #include <string>
 
 #include "io/file_descriptor.h"
-#include "io/matrix_file_error.h"
+#include "io/tensor.h"
 
 namespace attnscale {
 

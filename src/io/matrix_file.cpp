@@ -11,11 +11,11 @@
 #include "io/csv_matrix.h"
 #include "io/foreign_file.h"
 #include "io/mapped_file.h"
-#include "io/matrix_file_error.h"
 #include "io/npy_file.h"
 #include "io/npz_file.h"
 #include "io/safetensors_file.h"
 #include "io/sha256.h"
+#include "io/tensor.h"
 
 namespace attnscale {
 namespace {

@@ -33,7 +33,7 @@ TensorName tensor_name(const std::string& text);
 /// themselves what they are: .npy, .npz, .safetensors. The file is mapped, so it must not be
 /// changed while the tensor is used; compressed members of an .npz are unpacked into memory.
 ///
-/// Throws MatrixFileError (matrix_file_error.h) if the file is wrong, with the way out where it is
+/// Throws MatrixFileError if the file is wrong, with the way out where it is
 /// known, and std::system_error if it cannot be read.
 Tensor open_tensor(const TensorName& name);
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "io/matrix_file_error.h"
+#include "io/tensor.h"
 
 namespace attnscale {
 namespace {

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <memory>
 
-#include "io/matrix_file_error.h"
 #include "io/tensor.h"
 
 namespace attnscale {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "io/json_text.h"
-#include "io/matrix_file_error.h"
+#include "io/tensor.h"
 
 namespace attnscale {
 namespace {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "io/matrix_file_error.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

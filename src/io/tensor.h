@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,5 +52,17 @@ Matrix matrix_of(const Tensor& tensor, const TensorReading& reading);
 
 /// Bytes of a file in quotes: what cannot be printed as \x0a, long ones cut.
 std::string in_quotes(std::string_view text);
+
+/// What is wrong with a file, in one sentence: its name, where (byte, line, or head, row and
+/// column), what was found, what to write instead.
+class MatrixFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws "NAME: WHAT".
+[[noreturn]] inline void refuse_file(const std::string& name, const std::string& what) {
+  throw MatrixFileError(name + ": " + what);
+}
 
 }  // namespace attnscale
