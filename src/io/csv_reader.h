@@ -1,4 +1,5 @@
-// Reads CSV strictly by RFC 4180. Knows nothing of what the columns mean.
+// Reads CSV strictly by RFC 4180, and matrices of numbers in it. Knows nothing of what the columns
+// mean.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "io/tensor.h"
 
 namespace attnscale {
 
@@ -26,5 +29,10 @@ CsvFile parse_csv(std::string_view text, const std::string& name);
 
 /// Reads and parses a file. Throws std::system_error if it cannot be read.
 CsvFile read_csv(const std::filesystem::path& path);
+
+/// Numbers separated by commas, one row per line; a first line without any number is a header. -inf
+/// is a number here, which whoever reads the tensor may refuse. Throws MatrixFileError with `name`
+/// and the line.
+Tensor read_csv_matrix(std::string_view text, const std::string& name);
 
 }  // namespace attnscale

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/tensor.h"
 #include "numerics/matrix.h"
@@ -33,11 +35,15 @@ TensorName tensor_name(const std::string& text);
 /// themselves what they are: .npy, .npz, .safetensors. The file is mapped, so it must not be
 /// changed while the tensor is used; compressed members of an .npz are unpacked into memory.
 ///
-/// Throws MatrixFileError if the file is wrong, with the way out where it is
-/// known, and std::system_error if it cannot be read.
+/// Throws MatrixFileError if the file is wrong, with the way out where it is known, and
+/// std::system_error if it cannot be read.
 Tensor open_tensor(const TensorName& name);
 
 /// The same as a matrix, with the file's hash.
 MatrixFile open_matrix_file(const TensorName& name, const TensorReading& reading);
+
+/// What a file is that others write and this program does not read, with the one line that turns it
+/// into an .npz; nothing if it is not known. `name` is the file's.
+std::optional<std::string> foreign_file(std::string_view bytes, const std::string& name);
 
 }  // namespace attnscale

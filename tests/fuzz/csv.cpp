@@ -1,5 +1,5 @@
 #include "fuzz/targets.h"
-#include "io/csv_matrix.h"
+#include "io/csv_reader.h"
 
 namespace attnscale {
 

@@ -1,5 +1,5 @@
 #include "fuzz/targets.h"
-#include "io/foreign_file.h"
+#include "io/matrix_file.h"
 #include "io/npy_file.h"
 
 namespace attnscale {
