@@ -1,4 +1,4 @@
-// The tables of given numbers, and of what was drawn beside them.
+// The tables of given numbers, of their heads, and of what was drawn beside them.
 #pragma once
 
 #include <span>
@@ -19,5 +19,9 @@ std::vector<ScreenTable> given_tables(std::span<const WeightRow> weights,
 /// One table per experiment: metric and scaling down, given, random with its error, and the ratio
 /// of the two across.
 std::vector<ScreenTable> baseline_tables(std::span<const BaselineRow> rows);
+
+/// One table per experiment and scaling: the heads that stand furthest from the others first, and
+/// in which number, as a multiple of the usual distance. A note says how many more heads.csv holds.
+std::vector<ScreenTable> head_tables(std::span<const HeadRow> rows);
 
 }  // namespace attnscale

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "report/given_tables.h"
-#include "report/head_tables.h"
 #include "report/lesson_answers.h"
 #include "report/metric_tables.h"
 
