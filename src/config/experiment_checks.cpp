@@ -232,11 +232,10 @@ void warn_of_one_key(const JsonValue& value, const Experiment& experiment,
     if (row->needs_two_keys) idle.push_back(row->name);
   }
   if (!at_one_key || idle.empty()) return;
-  warnings.push_back(warning_at(
-      said_or_whole(value, "metrics"),
-      fmt::format("with one key the weight is always 1, so these metrics mean nothing at keys 1: "
-                  "{}; ask for 2 keys or more, or leave them out",
-                  join(idle))));
+  warn(warnings, said_or_whole(value, "metrics"),
+       fmt::format("with one key the weight is always 1, so these metrics mean nothing at keys 1: "
+                   "{}; ask for 2 keys or more, or leave them out",
+                   join(idle)));
 }
 
 }  // namespace
@@ -300,11 +299,10 @@ void warn_of_other_head_sizes(const JsonValue& value, const Experiment& experime
       if (size == row->made_for || !logit) continue;
       const double factor = logit->slope.at(d);
       const std::vector<std::string> words = number_words(factor, 1);
-      warnings.push_back(warning_at(
-          said_or_whole(value, "scalings"),
-          fmt::format("{} is made for d = {}; at d = {} its {} leaves a spread of {:.3g}",
-                      scaling.preset, row->made_for, size,
-                      words.empty() ? number_text(factor) : words.front(), factor * std::sqrt(d))));
+      warn(warnings, said_or_whole(value, "scalings"),
+           fmt::format("{} is made for d = {}; at d = {} its {} leaves a spread of {:.3g}",
+                       scaling.preset, row->made_for, size,
+                       words.empty() ? number_text(factor) : words.front(), factor * std::sqrt(d)));
     }
   }
 }

@@ -7,7 +7,7 @@
 #include "config/axis.h"
 #include "config/entries_object.h"
 #include "config/experiment_checks.h"
-#include "config/given_in_experiment.h"
+#include "config/given_checks.h"
 #include "config/given_object.h"
 #include "config/object.h"
 #include "config/scaling_object.h"

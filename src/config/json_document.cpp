@@ -176,10 +176,6 @@ class DocumentBuilder : public nlohmann::json_sax<nlohmann::json> {
   JsonExpectation expectation_ = JsonExpectation::kValue;
 };
 
-}  // namespace
-
-namespace {
-
 std::string message_at(const JsonPlace& place, const std::string& pointer,
                        const std::string& message) {
   constexpr std::size_t kLongestPointer = 400;  // three names of the longest and what is between
@@ -257,8 +253,8 @@ std::string in_lines(std::string_view json) {
   return nlohmann::ordered_json::parse(json).dump(2);
 }
 
-std::string warning_at(const JsonValue& value, const std::string& message) {
-  return message_at(value.place, value.pointer, message);
+void warn(std::vector<std::string>& warnings, const JsonValue& value, const std::string& message) {
+  warnings.push_back(message_at(value.place, value.pointer, message));
 }
 
 void refuse(const JsonPlace& place, const std::string& pointer, const std::string& message) {

@@ -83,8 +83,8 @@ std::string describe(const JsonValue& value);
 /// JSON text with a line for each item and member, two blanks further in than what holds it.
 std::string in_lines(std::string_view json);
 
-/// A warning about the value: place, JSON Pointer, message.
-std::string warning_at(const JsonValue& value, const std::string& message);
+/// Adds a warning about the value: place, JSON Pointer, message.
+void warn(std::vector<std::string>& warnings, const JsonValue& value, const std::string& message);
 
 /// Throws UserError: place, JSON Pointer, message.
 [[noreturn]] void refuse(const JsonPlace& place, const std::string& pointer,
