@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "execution/block_queue.h"
-#include "execution/checkpoint_timer.h"
 #include "execution/worker_pool.h"
 
 namespace attnscale {

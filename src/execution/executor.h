@@ -2,6 +2,7 @@
 // fixed tree, counts merge in any order.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,28 @@ class Executor {
 class ThreadExecutor : public Executor {
  public:
   bool measure(const Plan& plan, Ledger& ledger, const ExecutorOptions& options) override;
+};
+
+/// Calls a function at most once an interval, and never for more than a twentieth of the time.
+class CheckpointTimer {
+ public:
+  CheckpointTimer(std::function<void()> save, std::chrono::milliseconds interval)
+      : save_(std::move(save)), interval_(interval), next_(Clock::now() + interval) {}
+
+  void save_if_due() {
+    const auto start = Clock::now();
+    if (!save_ || start < next_) return;
+    save_();
+    const auto end = Clock::now();
+    next_ = end + std::max<Clock::duration>(interval_, 19 * (end - start));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::function<void()> save_;
+  std::chrono::milliseconds interval_;
+  Clock::time_point next_;
 };
 
 }  // namespace attnscale

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "execution/block_queue.h"
-#include "execution/checkpoint_timer.h"
+#include "execution/executor.h"
 #include "execution/ledger_text.h"
 #include "execution/stop.h"
 #include "execution/worker_pool.h"
