@@ -31,7 +31,7 @@ THIRD_PARTY = {
     "boost/program_options": r"app/arguments\.cpp",
     "boost/": r"draw/law\.cpp",
     "nlohmann/json_fwd.hpp": r"io/json_text\.h",
-    "nlohmann/json.hpp": r"(app/(joined_summary|manifest)|config/\w+|execution/run_identity|"
+    "nlohmann/json.hpp": r"(app/(commands|manifest)|config/\w+|execution/run_identity|"
                          r"io/\w+)\.cpp",
     "Random123/": r"(draw/sampler|numerics/)\w*\.cpp",
     "hwy/": r"numerics/(\w+\.cpp|\w+-inl\.h|vector_targets\.h)",

@@ -17,7 +17,8 @@ namespace attnscale {
 std::string plan_text(const Config& config, const std::vector<Override>& overrides,
                       TableFormat format, std::size_t width);
 
-/// The tables of the finished runs in `folders`; the report, or those of the named metrics alone.
+/// The tables of the finished runs in `folders`, the report or those of the named metrics alone; as
+/// CSV one table of all their summaries.
 std::string show_text(const std::vector<std::string>& folders, TableFormat format,
                       const std::vector<std::string>& metrics, std::size_t width);
 
