@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <map>
 
-#include "io/column_words.h"
 #include "io/json_text.h"
 #include "io/sha256.h"
 
@@ -56,12 +55,11 @@ std::string cells_hash(const Table& table, std::size_t column) {
   return sha256_hex(cells);
 }
 
-std::string field_text(const std::string& file, const Table& table, std::size_t index) {
+std::string field_text(const Table& table, std::size_t index) {
   const Column& column = table.columns[index];
-  const ColumnWords words = column_words(file, column.name);
   return object({said("name", column.name), said("type", frictionless_type(column.type)),
-                 words.unit.empty() ? "" : said("unit", words.unit), said("title", words.title),
-                 said("description", words.description),
+                 column.unit.empty() ? "" : said("unit", column.unit), said("title", column.title),
+                 said("description", column.description),
                  column.empty == Empty::kNever ? R"("constraints": {"required": true})" : "",
                  said("sha256", cells_hash(table, index))});
 }
@@ -94,7 +92,7 @@ void DataPackage::add(const std::string& name, const Table& table, std::string_v
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     const bool may_be_empty = column.empty == Empty::kAllowed;
-    fields.push_back(field_text(name, table, i));
+    fields.push_back(field_text(table, i));
     columns += fmt::format("{}\n  \"{}\" {}{}", columns.empty() ? "" : ",", column.name,
                            sql_type(column.type), may_be_empty ? "" : " NOT NULL");
     if (!may_be_empty) continue;

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "experiment/metric.h"
 #include "io/csv_reader.h"
 #include "io/result_columns.h"
 #include "numerics/shortest.h"
@@ -74,14 +75,37 @@ constexpr ColumnType kType<std::optional<T>> = kType<T>;
 template <typename T>
 constexpr ColumnType kType<Computed<T>> = ColumnType::kNumber;
 
+// The column of a metric, METRIC, or of what is said of it, such as METRIC_se.
+Column metric_column(const std::string& metric, std::string_view suffix = "",
+                     std::string_view said = "") {
+  Column column(fmt::format("{}{}", metric, suffix));
+  const MetricRow* row = find_metric(metric);
+  if (row == nullptr) return column;
+  column.title = said.empty() ? row->title : fmt::format("{}, {}", row->title, said);
+  column.unit = row->unit;
+  column.description = fmt::format("{}{}{}.", said, said.empty() ? "" : ": ", row->help);
+  return column;
+}
+
+Column column_of(const ColumnText& text, Empty empty, ColumnType type) {
+  Column column = metric_column(std::string(text.name));
+  column.empty = empty;
+  column.type = type;
+  if (text.title.empty()) return column;
+  column.title = text.title;
+  column.unit = text.unit;
+  column.description = text.description;
+  return column;
+}
+
 // What visits the columns of a row. Inlined at every column they would take seconds to compile.
 
 struct ColumnWriter {
   std::vector<Column>& columns;
 
   template <typename T>
-  [[gnu::noinline]] void operator()(const char* column, const T& /*value*/) const {
-    columns.emplace_back(column, kEmpty<T>, kType<T>);
+  [[gnu::noinline]] void operator()(const ColumnText& text, const T& /*value*/) const {
+    columns.push_back(column_of(text, kEmpty<T>, kType<T>));
   }
 };
 
@@ -94,18 +118,18 @@ struct LineWriter {
   std::vector<Value>& line;
   std::string status = {};
 
-  [[gnu::noinline]] void operator()(const char* /*column*/, const auto& value) const {
+  [[gnu::noinline]] void operator()(const ColumnText& /*column*/, const auto& value) const {
     line.push_back(value_of(value));
   }
 
-  [[gnu::noinline]] void operator()(const char* column, Computed<const double> value) {
+  [[gnu::noinline]] void operator()(const ColumnText& column, Computed<const double> value) {
     line.push_back(value_of(value));
     if (std::isfinite(value.number)) return;
-    status +=
-        fmt::format("{}{}={}", status.empty() ? "" : " ", column, name_of_nonfinite(value.number));
+    status += fmt::format("{}{}={}", status.empty() ? "" : " ", column.name,
+                          name_of_nonfinite(value.number));
   }
 
-  void operator()(const char* /*column*/, NumberStatus /*status*/) const {
+  void operator()(const ColumnText& /*column*/, NumberStatus /*status*/) const {
     line.emplace_back(status.empty() ? std::string(kAllFinite) : status);
   }
 };
@@ -172,28 +196,30 @@ struct LineReader {
   std::size_t next = 0;
   std::vector<std::pair<std::string_view, double*>> unknown = {};  // numbers of empty cells
 
-  Field take_field(const char* column) { return {line.fields[next++], column, file, line.line}; }
+  Field take_field(const ColumnText& column) {
+    return {line.fields[next++], column.name, file, line.line};
+  }
 
   template <typename T>
-  [[gnu::noinline]] void operator()(const char* column, T&& value) {
+  [[gnu::noinline]] void operator()(const ColumnText& column, T&& value) {
     read_value(take_field(column), value);
   }
 
   // The values that it follows from were read before.
   template <Empty kMay>
-  [[gnu::noinline]] void operator()(const char* column, Derived<kMay> value) {
+  [[gnu::noinline]] void operator()(const ColumnText& column, Derived<kMay> value) {
     const Field field = take_field(column);
     if (field.text != value.text) field.refuse(("\"" + value.text + "\"").c_str());
   }
 
-  [[gnu::noinline]] void operator()(const char* column, Computed<double> value) {
+  [[gnu::noinline]] void operator()(const ColumnText& column, Computed<double> value) {
     const Field field = take_field(column);
     if (!field.text.empty()) return read_value(field, value.number);
-    unknown.emplace_back(column, &value.number);
+    unknown.emplace_back(column.name, &value.number);
   }
 
   // Says what the numbers of the line's empty cells were.
-  void operator()(const char* column, NumberStatus /*status*/) {
+  void operator()(const ColumnText& column, NumberStatus /*status*/) {
     const Field field = take_field(column);
     std::string_view rest = field.text;
     for (const auto& [name, number] : unknown) {
@@ -238,18 +264,19 @@ template Table table_of(std::span<const DifferenceRow>);
 
 Table wide_table(std::span<const ResultRow> rows) {
   Table wide{columns_of<ResultKey>(), {}};
-  wide.columns.emplace_back("queries", Empty::kNever, ColumnType::kInteger);
+  wide.columns.push_back(column_of(kQueries, Empty::kNever, ColumnType::kInteger));
   const std::size_t left_out = wide.columns.size();
-  wide.columns.emplace_back("left_out", Empty::kNever, ColumnType::kInteger);
+  wide.columns.push_back(column_of(kLeftOut, Empty::kNever, ColumnType::kInteger));
   std::map<std::string, bool> has_median;
   for (const ResultRow& row : rows) has_median[row.metric] |= row.median.has_value();
   std::map<std::string, std::size_t> first_of;  // of the columns of each metric
   for (const ResultRow& row : rows) {
     if (!first_of.try_emplace(row.metric, wide.columns.size()).second) continue;
-    for (const char* suffix : {"", "_se", "_reference"}) {
-      wide.columns.push_back(row.metric + suffix);
-    }
-    if (has_median[row.metric]) wide.columns.push_back(row.metric + "_median");
+    wide.columns.push_back(metric_column(row.metric));
+    wide.columns.push_back(metric_column(row.metric, "_se", "standard error"));
+    wide.columns.push_back(metric_column(row.metric, "_reference", "exact"));
+    if (!has_median[row.metric]) continue;
+    wide.columns.push_back(metric_column(row.metric, "_median", "median"));
   }
 
   std::map<ResultKey, std::size_t> line_of;
@@ -283,7 +310,7 @@ Table samples_table(std::span<const SampleRow> rows) {
   };
   for (const SampleRow& row : rows) {
     for (const auto& [metric, value] : row.values) {
-      if (place_of(metric) == table.columns.end()) table.columns.push_back(metric);
+      if (place_of(metric) == table.columns.end()) table.columns.push_back(metric_column(metric));
     }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -27,6 +27,7 @@ struct Column {
   std::string name;
   Empty empty;
   ColumnType type;
+  std::string title = {}, unit = {}, description = {};  ///< for a data package; may be empty
 
   friend bool operator==(const Column&, const Column&) = default;
 };
