@@ -1,9 +1,11 @@
-// What is kept of a cell's queries: floating moments, which must be merged in one fixed order, and
-// counts, extremes and sketches, which may be merged in any.
+// What is kept of a cell's queries: floating moments, which must be merged in one fixed order, a
+// tree over block numbers, and counts, extremes and sketches, which may be merged in any.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "experiment/measure_block.h"
@@ -57,5 +59,34 @@ std::size_t group_of(const Experiment& experiment, std::size_t scaling, const Me
 /// The group of its contrast with the first scaling; scaling >= 1.
 std::size_t contrast_group_of(const Experiment& experiment, std::size_t scaling,
                               const MetricRow& metric);
+
+/// A canonical node: the blocks [index * 2^level, (index + 1) * 2^level).
+struct FoldNode {
+  int level = 0;
+  std::int64_t index = 0;
+
+  auto operator<=>(const FoldNode&) const = default;
+};
+
+/// Folds the moments of a cell's blocks in one fixed binary tree, whatever order they finish in, so
+/// that the result never depends on who measured what.
+class FoldTree {
+ public:
+  /// Adds a node whose blocks were not added before, and merges it with its sibling as long as
+  /// there is one: at most (blocks in flight) x log(blocks) nodes are pending.
+  void add(FoldNode node, CellMoments moments);
+
+  /// The moments of blocks [0, blocks), all of which were added, pending nodes of the ragged right
+  /// edge folded from the smallest to the largest.
+  CellMoments fold() const;
+
+  /// Nodes not yet merged, by level and index.
+  const std::map<FoldNode, CellMoments>& pending() const { return pending_; }
+
+  friend bool operator==(const FoldTree&, const FoldTree&) = default;
+
+ private:
+  std::map<FoldNode, CellMoments> pending_;
+};
 
 }  // namespace attnscale

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <vector>
 
-#include "estimate/fold_tree.h"
 #include "estimate/tally.h"
 #include "execution/block_set.h"
 #include "execution/shard.h"

@@ -1,4 +1,4 @@
-#include "estimate/fold_tree.h"
+#include "estimate/tally.h"
 
 #include <gtest/gtest.h>
 

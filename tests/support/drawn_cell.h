@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "estimate/estimate.h"
-#include "estimate/fold_tree.h"
 #include "estimate/tally.h"
 #include "experiment/measure_block.h"
 #include "experiment/plan.h"
