@@ -43,10 +43,23 @@ ComparedRun read_compared(const std::string& folder) {
   if (!manifest) return run;
   try {
     run.plan = make_plan(parse_config(manifest->config.text, folder).config);
+    for (Experiment& experiment : run.plan->config.experiments) {
+      if (!experiment.given) continue;
+      experiment.given->weights = true;  // neither these nor baselines are in the lines
+      experiment.given->baseline = {};
+    }
   } catch (const UserError&) {
     // Then nothing is known of what it drew.
   }
   return run;
+}
+
+// The given numbers of a line; nullptr if it was drawn, or not known.
+const Given* given_of(const std::optional<Plan>& plan, const ResultRow& row) {
+  if (!plan) return nullptr;
+  const auto found =
+      std::ranges::find(plan->config.experiments, row.key.experiment, &Experiment::name);
+  return found != plan->config.experiments.end() && found->given ? &*found->given : nullptr;
 }
 
 // The scaling of a line and the cell it was drawn in; nullptr if it was not drawn, or not known.
@@ -88,6 +101,12 @@ std::vector<std::optional<double>> sampled(const ComparedRun& run, const ResultR
 
 Shared shared_draws(const ComparedRun& run_a, const ComparedRun& run_b, const ResultRow& a,
                     const ResultRow& b) {
+  if (a.key.entries.empty()) {
+    const Given* numbers = given_of(run_a.plan, a);
+    const Given* others = given_of(run_b.plan, b);
+    const bool are_same = numbers != nullptr && others != nullptr && *numbers == *others;
+    return {are_same ? "numbers" : "none", 0};
+  }
   constexpr std::size_t kFewestSamples = 100;  // a correlation r is known to (1 - r^2) / 10
   const LineSource ours = source_of(run_a.plan, a);
   const LineSource theirs = source_of(run_b.plan, b);
@@ -159,8 +178,10 @@ ScreenTable screen_of(const Differences& found, const ComparedRun& a, const Comp
                                with_error(row.difference, cancels ? std::nullopt : row.std_error),
                                row.z ? with_places(*row.z, 2) : "", row.shared});
   }
-  const auto count = [&](const char* shared) {
-    return std::ranges::count(rows, shared, &DifferenceRow::shared);
+  const auto count = [&](const char* shared, bool of_given = false) {
+    return std::ranges::count_if(rows, [&](const DifferenceRow& row) {
+      return row.shared == shared && row.key.entries.empty() == of_given;
+    });
   };
   const auto note = [&](auto number, const std::string& text) {
     if (number > 0) screen.notes.push_back(fmt::format("{} {}", number, text));
@@ -168,6 +189,8 @@ ScreenTable screen_of(const Differences& found, const ComparedRun& a, const Comp
   note(rows.size() - screen.rows.size(), "more lines are nearer; --format csv has all");
   note(count("none"),
        "lines share nothing: the error is the root of the sum of both errors' squares");
+  note(count("none", true), "lines are of given numbers, which have no error");
+  note(count("numbers", true), "lines are of the same given numbers: there is no chance in them");
   note(count("queries"),
        "lines share their queries, not their logits: the error is at most the sum of both, as "
        "here; 100 samples or more in both runs tell it");

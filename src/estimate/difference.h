@@ -14,7 +14,7 @@ namespace attnscale {
 
 /// What the numbers of a line of two runs share, and so how their errors go together.
 struct Shared {
-  std::string name = "none";  ///< or "queries", "paired" or "logits"
+  std::string name = "none";  ///< or "queries", "paired", "logits"; "numbers" if they are given
   /// Of both estimates: 0 of other queries; of the same ones that of single queries where it is
   /// known ("paired"), else -1, the worst ("queries"); 1 of the same logits: no error is left.
   double correlation = 0;

@@ -26,7 +26,8 @@ class CompareTest(CommandLineTest):
         for row in rows:
             one, other = of_a[name_of(row)], of_b[name_of(row)]
             if row["experiment"] == "given":
-                self.assertEqual((row["difference"], row["std_error"]), ("0", ""))
+                self.assertEqual((row["difference"], row["std_error"], row["shared"]),
+                                 ("0", "", "numbers"))
                 continue
             difference = float(other["estimate"]) - float(one["estimate"])
             self.assertAlmostEqual(float(row["difference"]), difference, places=12)
@@ -83,6 +84,30 @@ class CompareTest(CommandLineTest):
         self.assertAlmostEqual(float(row["std_error"]) * math.sqrt(400) / statistics.stdev(moves),
                                1, places=9)
         self.assertIn("the error is that of pairs", self.succeed("compare", "a", "b").stdout)
+
+    def test_given_numbers_have_no_chance_in_them(self):
+        def numbers(file, **more):
+            return {"name": "given", "experiments": [
+                {"name": "file", "given": {"queries": f"{file}.csv", "keys": f"{file}.csv", **more},
+                 "metrics": ["top_weight", "logit_sd"]}]}
+        for file in "pq":
+            (self.folder / f"{file}.csv").write_text(f"1,2\n{ord(file)},4\n", "ascii")
+        self.run_config(numbers("p", baseline=True), "a")
+        self.run_config(numbers("p", baseline=True), "seeded", "--seed", "7")
+        self.run_config(numbers("p", weights=True), "written")
+        self.run_config(numbers("q"), "other")
+        self.run_config(numbers("p", causal=True), "causal")
+        for run in ("a", "seeded", "written"):
+            rows = self.table("a", run)
+            self.assertEqual({(row["shared"], row["difference"], row["std_error"], row["z"])
+                              for row in rows}, {("numbers", "0", "", "")}, run)
+            self.assertIn("6 lines are of the same given numbers: there is no chance in them\n",
+                          self.succeed("compare", "a", run).stdout)
+        for run in ("other", "causal"):
+            self.assertEqual({row["shared"] for row in self.table("a", run)}, {"none"}, run)
+            screen = self.succeed("compare", "a", run).stdout
+            self.assertIn("6 lines are of given numbers, which have no error\n", screen)
+            self.assertNotIn("share", screen.splitlines()[-1])
 
     def test_few_samples_make_no_pairs(self):
         for name, factor in (("a", 0.5), ("b", 0.6)):
