@@ -9,6 +9,7 @@
 #include "estimate/estimate.h"
 #include "estimate/interval_rule.h"
 #include "experiment/metric.h"
+#include "experiment/metric_range.h"
 #include "experiment/presets.h"
 #include "io/table.h"
 #include "numerics/shortest.h"
@@ -253,6 +254,10 @@ CheckCommand check_command(const Arguments& arguments) {
     const auto number = parse_number<double>(*text);
     if (!number || !std::isfinite(*number)) {
       arguments.refuse(option_of(metric), *text, "a number such as 0.755");
+    }
+    const MetricRange range = metric_range(metric, command.keys, command.scaling.weights);
+    if (!is_possible(*number, range)) {
+      arguments.refuse(option_of(metric), *text, range_text(range));
     }
     command.printed.push_back({&metric, *number, rounding_of(*text)});
   }

@@ -9,6 +9,7 @@
 #include "config/nearest_name.h"
 #include "config/user_error.h"
 #include "estimate/exact_reach.h"
+#include "experiment/metric_range.h"
 #include "experiment/plan.h"
 #include "io/table.h"
 #include "report/number_text.h"
@@ -117,6 +118,25 @@ std::vector<ExactLine> reach_lines(const Plan& plan, const std::vector<double>& 
     }
   }
   return lines;
+}
+
+// Refuses a level that a metric has nowhere, with any of the keys and scalings that are asked
+// about.
+void expect_possible(const Plan& plan, const std::vector<double>& levels, ReachedBy what) {
+  const Experiment& experiment = plan.config.experiments.front();
+  const std::int64_t keys =
+      what == ReachedBy::kKeys ? experiment.sampler->max_keys : std::ranges::max(experiment.keys);
+  for (const MetricRow* metric : experiment.metrics) {
+    MetricRange widest = metric_range(*metric, keys, experiment.scalings.front().weights);
+    for (const Scaling& scaling : experiment.scalings) {
+      widest.most = std::max(widest.most, metric_range(*metric, keys, scaling.weights).most);
+    }
+    for (const double level : levels) {
+      if (is_possible(level, widest)) continue;
+      throw UserError(fmt::format("attnscale exact: --reach: {} of {} is not possible; expected {}",
+                                  metric->name, rounded_short(level, 6), range_text(widest)));
+    }
+  }
 }
 
 Value value_or_none(const std::optional<double>& number) {
@@ -233,6 +253,7 @@ Answer exact(const Arguments& arguments, std::size_t width) {
         "the keys, or both to solve for the factor of q.k");
   }
   const Plan plan = plan_of(command, what);
+  if (solves) expect_possible(plan, command.levels, what);
   const std::vector<ExactLine> lines =
       solves ? reach_lines(plan, command.levels, what) : value_lines(plan);
   if (format == TableFormat::kCsv) return {to_csv(table_of(lines, solves, what))};

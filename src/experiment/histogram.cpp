@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "experiment/expected_logits.h"
+#include "experiment/metric_range.h"
 #include "numerics/double_double.h"
 
 namespace attnscale {
@@ -22,33 +22,16 @@ Ends ends_of_logits(const Draw& draw, const Scaling& scaling) {
 }
 
 Ends ends_of_metric(const MetricRow& metric, const Cell& cell, const Scaling& scaling) {
-  const bool is_sigmoid = scaling.weights.normaliser.kind == NormaliserKind::kSigmoid;
-  const auto keys = static_cast<double>(cell.draw.keys);
-  const double log_keys = plain::log(DoubleDouble(keys)).high;
-  switch (metric.axis) {
-    case HistogramAxis::kUnit:
-      return {0, 1};
-    case HistogramAxis::kSum:
-      return {0, is_sigmoid ? keys : 1};
-    case HistogramAxis::kRootOfSum:
-      return {0, is_sigmoid ? std::sqrt(keys) : 1};
-    case HistogramAxis::kEntropy:
-    case HistogramAxis::kBits: {
-      constexpr double kMostOfOneWeight = 0.36787944117144233;  // -p ln p at p = 1/e
-      const double most = is_sigmoid ? keys * kMostOfOneWeight : log_keys;
-      return {0, metric.axis == HistogramAxis::kBits ? most * std::numbers::log2e : most};
-    }
-    case HistogramAxis::kLog10:
-      return {-20, 0};
-    case HistogramAxis::kKeys:
-      return {0, keys};
-    case HistogramAxis::kLogit:
-    case HistogramAxis::kLogSum:
-      break;
+  if (metric.axis == HistogramAxis::kLog10) return {-20, 0};
+  const bool is_of_sum = metric.axis == HistogramAxis::kLogSum;
+  if (!is_of_sum && metric.axis != HistogramAxis::kLogit) {
+    const auto [least, most] = metric_range(metric, cell.draw.keys, scaling.weights);
+    return {least, most};
   }
   const Ends logits = ends_of_logits(cell.draw, scaling);
-  if (metric.axis == HistogramAxis::kLogSum) return {logits.low + log_keys, logits.high + log_keys};
-  return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
+  if (!is_of_sum) return {0, std::max(std::abs(logits.low), std::abs(logits.high))};
+  const double log_keys = plain::log(DoubleDouble(static_cast<double>(cell.draw.keys))).high;
+  return {logits.low + log_keys, logits.high + log_keys};
 }
 
 Ends ends_of(const HistogramQuantity& quantity, const Cell& cell, const Scaling& scaling) {

@@ -133,9 +133,15 @@ class CheckTest(CommandLineTest):
         self.refuse("check", *PRINTED, "--top-weight", 1, "--scaling", "sqrt",
                     says=['--scaling "sqrt" is no preset'])
         self.refuse("check", *PRINTED, "--saturated", 0.1, says=["no exact value", "keys = 8"])
-        self.refuse("check", *PRINTED, "--slope", 1, "--scaling", "q.k + i",
+        self.refuse("check", *PRINTED, "--slope", 0.2, "--scaling", "q.k + i",
                     says=["no exact value"])
         self.refuse("check", *PRINTED, "--slope", 1, "--saturated-above", 1, says=["below 1"])
+        for option, value, allowed in (
+                ("top-weight", 1.5, "from 0 to 1"), ("slope", 0.2502, "from 0 to 0.25"),
+                ("entropy", 2.08, "from 0 to 2.07944"), ("logit-sd", -1, "of 0 or more"),
+                ("logit-kurtosis", 0.5, "of 1 or more"), ("output-sd", 1.01, "from 0 to 1")):
+            self.refuse("check", *PRINTED, f"--{option}={value}",
+                        says=[f'--{option} needs a number {allowed}, not "{value}"'])
         self.refuse("check", "--d", 0, says=["--d needs a whole number"])
         self.refuse("check", "4.027", *PRINTED, "--slope", 1, says=['takes no "4.027"'])
 

@@ -106,6 +106,24 @@ class ExactTest(CommandLineTest):
         self.refuse("exact", "--keys", "8", "--reach", "much", says=["levels", "much"])
         self.refuse("exact", "4", says=['takes no "4"'])
 
+    def test_refuses_a_level_that_a_metric_cannot_have(self):
+        for asked, found, allowed in (
+                (["--keys", "8", "--reach", "0.5,2"], "top_weight of 2", "from 0 to 1"),
+                (["--d", "8", "--keys", "8", "--reach=-1"], "top_weight of -1", "from 0 to 1"),
+                (["--keys", "8", "--metric", "slope", "--reach", "0.3"], "slope of 0.3",
+                 "from 0 to 0.25"),
+                (["--keys", "2,8", "--metric", "entropy", "--reach", "2.1"], "entropy of 2.1",
+                 "from 0 to 2.07944"),  # ln 8
+                (["--keys", "8", "--metric", "logit_kurtosis", "--reach", "0.9"],
+                 "logit_kurtosis of 0.9", "of 1 or more")):
+            self.refuse("exact", *asked, says=[found, allowed])
+        # What only some of the keys can have, or no size ever reaches, is answered.
+        self.assertIn("never", self.succeed("exact", "--keys", "2,8", "--metric", "entropy",
+                                            "--reach", "1").stdout)
+        self.assertIn("never", self.succeed("exact", "--keys", "8", "--reach", "1").stdout)
+        self.succeed("exact", "--keys", "8", "--metric", "entropy", "--reach", "2.1", "--scaling",
+                     '{"name": "s", "logit": "q.k", "normaliser": {"sigmoid": 0}}')
+
     def test_answers_at_once(self):
         durations = []
         for _ in range(5):
