@@ -68,6 +68,12 @@ void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) 
   for (const JsonValue& item : value.items) {
     refuse_misplaced(item, experiment_keys(), config_keys(),
                      " holds for all experiments; move it out of this one, beside \"experiments\"");
+    refuse_misplaced(item, experiment_keys(), given_keys(),
+                     " is said of given numbers; write it inside \"given\"");
+    if (const JsonValue* given = item.find("given")) {
+      refuse_misplaced(*given, given_keys(), experiment_keys(),
+                       " is a key of the experiment; write it beside \"given\"");
+    }
     Experiment experiment =
         read_experiment(item, draft.experiments.size(), *draft.sampler, draft.warnings);
     names.add(said_or_whole(item, "name"), experiment.name);

@@ -81,7 +81,8 @@ bool applies(const MetricRow& row, const Experiment& experiment) {
 // One item where a list may be is a list of it.
 template <void (*read_list)(const JsonValue&, const Field&, Experiment&)>
 void read_one_or_list(const JsonValue& value, const Field& field, Experiment& experiment) {
-  if (value.kind != JsonKind::kString && value.kind != JsonKind::kObject) {
+  const bool is_object = value.kind == JsonKind::kObject && field.type == FieldType::kOwn;
+  if (value.kind != JsonKind::kString && !is_object) {
     return read_list(value, field, experiment);
   }
   JsonValue list;
@@ -115,7 +116,7 @@ void read_all_or_metrics(const JsonValue& value, const Field& field, Experiment&
 }
 
 void read_metrics(const JsonValue& value, const Field& field, Experiment& experiment) {
-  expect_list(value, "metrics, such as [\"logit_sd\", \"top_weight\"], or \"all\"");
+  expect_list(value, "metrics, such as [\"logit_sd\", \"top_weight\"], one alone, or \"all\"");
   for (const JsonValue& item : value.items) {
     const MetricRow* row = find_metric(read_choice(item, field));
     if (is_among(row, experiment.metrics)) {
@@ -145,7 +146,7 @@ std::string one_or_listed_shape(const Field& field) {
 }
 
 void read_histogram(const JsonValue& value, const Field& field, Experiment& experiment) {
-  expect_list(value, "metrics, \"score\" or \"logit\"");
+  expect_list(value, "metrics, \"score\" or \"logit\", or one of these alone");
   for (const JsonValue& item : value.items) {
     const HistogramQuantity quantity = *find_histogram_quantity(read_choice(item, field));
     if (std::ranges::find(experiment.histogram, quantity) != experiment.histogram.end()) {
@@ -166,7 +167,7 @@ std::string histogram_text(const Field&, const Experiment& experiment) {
 }
 
 void read_parts(const JsonValue& value, const Field& field, Experiment& experiment) {
-  expect_list(value, "\"head\" or \"query\"");
+  expect_list(value, "\"head\" and \"query\", or one of these alone");
   for (const JsonValue& item : value.items) {
     const auto part = static_cast<GivenPart>(read_choice_place(item, field));
     if (is_split_by(experiment, part)) {
@@ -205,9 +206,9 @@ const std::vector<ExperimentRow>& rows() {
         "Rules that turn a score into a logit, all on the same draws.", {},
         {"scaling", row_names<preset_table>}}, {read_one_or_list<read_member<&Experiment::scalings, Experiment>>,
           write_member<&Experiment::scalings, const Experiment>, one_or_scalings_shape}},
-      {{"metrics", kOwn, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
+      {{"metrics", kChoiceList, kDefaultIfDrawn, R"(["logit_sd", "top_weight", "slope"])",
         "What is measured; \"all\" takes every metric that applies.", {},
-        {"metric", row_names<metric_table>}},
+        {"metric", row_names<metric_table>, R"(, or "all" alone)"}},
         {read_all_or_metrics, write_member<&Experiment::metrics, const Experiment>, metrics_shape}},
       {{"saturated_above", kNumber, kOptional, "0.99", "Threshold of the metric saturated.",
         {0, 1, Ends::kBothExcluded}}, kBothWays<&Experiment::saturated_above>},

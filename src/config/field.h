@@ -51,6 +51,7 @@ struct FieldBounds {
 struct FieldChoices {
   std::string_view noun;  ///< what one choice is: "metric", "law"
   std::vector<std::string_view> (*names)() = nullptr;
+  std::string_view also = "";  ///< what may stand there instead, said after the names
 };
 
 /// The names of the rows of a table, or those of an enum's list.

@@ -243,6 +243,10 @@ std::string json_text(const Field&, const Given& given) {
   return object_in_lines(members, "      ");
 }
 
+std::vector<std::string_view> given_keys() {
+  return names_of(rows());
+}
+
 std::string given_schema() {
   return object_shape(rows()) + R"(, "oneOf": [
       {"required": ["scores"],

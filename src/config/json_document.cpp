@@ -244,7 +244,7 @@ std::string describe(const JsonValue& value) {
     case JsonKind::kArray:
       return value.items.empty() ? "an empty list" : "a list";
     case JsonKind::kObject:
-      return "an object";
+      return value.members.empty() ? "an empty object" : "an object";
   }
   return {};
 }

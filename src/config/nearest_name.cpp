@@ -15,15 +15,21 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// The only name that begins with `start`, if there is one.
+// The shortest name that begins with `start`, if all others that do begin with it too.
 std::optional<std::string_view> abbreviated_name(std::string_view start,
                                                  std::span<const std::string_view> names) {
   constexpr std::size_t kShortest = 3;  // fewer letters say too little
   if (start.size() < kShortest) return std::nullopt;
-  const auto matches = [&](std::string_view name) { return name.starts_with(start); };
-  const auto found = std::find_if(names.begin(), names.end(), matches);
-  if (found == names.end() || std::any_of(found + 1, names.end(), matches)) return std::nullopt;
-  return *found;
+  std::optional<std::string_view> shortest;
+  for (const std::string_view name : names) {
+    if (!name.starts_with(start)) continue;
+    if (!shortest || shortest->starts_with(name)) {
+      shortest = name;
+    } else if (!name.starts_with(*shortest)) {
+      return std::nullopt;
+    }
+  }
+  return shortest;
 }
 
 // The name of fewest parts that has `part` between its ends and underscores, the first of equals.

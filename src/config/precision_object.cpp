@@ -119,12 +119,14 @@ void expect_no_unrounded_step(const JsonValue& object) {
 }  // namespace
 
 void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps) {
-  if (value.kind != JsonKind::kObject) {
-    const std::string_view name = read_choice(value, field);
+  if (value.kind != JsonKind::kObject || value.members.empty()) {
+    Field named = field;
+    named.choices.also = R"(, or an object of steps, such as {"product": "float16"})";
+    const std::string_view name = read_choice(value, named);
     const auto set = std::ranges::find(precision_sets(), name, &PrecisionSet::name);
     steps = set != precision_sets().end()
                 ? set->steps
-                : PrecisionSteps(static_cast<Precision>(read_choice_place(value, field)));
+                : PrecisionSteps(static_cast<Precision>(read_choice_place(value, named)));
     return;
   }
   expect_no_unrounded_step(value);
@@ -151,7 +153,8 @@ std::vector<std::string_view> precision_names() {
 }
 
 std::string precision_shape(const Field& field) {
-  return any_of({schema_of(shape_of(field)), schema_of(object_shape(rows()))});
+  return any_of(
+      {schema_of(shape_of(field)), schema_of(object_shape(rows()) + R"(, "minProperties": 1)")});
 }
 
 }  // namespace attnscale

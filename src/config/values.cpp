@@ -123,9 +123,13 @@ std::string name_pattern() {
 
 std::size_t read_choice_place(const JsonValue& value, const Field& field) {
   const std::vector<std::string_view> choices = field.choices.names();
-  if (value.kind != JsonKind::kString) refuse_found(value, "one of " + join(choices));
+  if (value.kind != JsonKind::kString) {
+    refuse_found(value, fmt::format("one of {}{}", join(choices), field.choices.also));
+  }
   const auto found = std::ranges::find(choices, value.text);
-  if (found == choices.end()) refuse(value, unknown_name(field.choices.noun, value.text, choices));
+  if (found == choices.end()) {
+    refuse(value, unknown_name(field.choices.noun, value.text, choices).append(field.choices.also));
+  }
   return static_cast<std::size_t>(found - choices.begin());
 }
 

@@ -19,7 +19,13 @@ def given(members):
     return experiment('{"given": ' + members + "}")
 
 
+def with_precision(text):
+    scaling = f'{{"name": "s", "logit": "q.k", "precision": {text}}}'
+    return experiment(f'{{"d": 4, "scalings": {scaling}}}')
+
+
 FIRST = "/experiments/0"
+PRECISION = f"{FIRST}/scalings/precision"
 # (config, JSON Pointer, what the message says beside it); no pointer where it is not JSON.
 NOT_JSON = [
     ("@", "", "empty"),
@@ -94,6 +100,16 @@ NESTED = [
     (given('{"scores": @[]}'), f"{FIRST}/given/scores", "an empty list"),
     (given('{"scores": [@[]]}'), f"{FIRST}/given/scores/0", "an empty list"),
     (given('{"queries": [[1, 2]], "keys": [[1, 2], @[3]]}'), f"{FIRST}/given/keys/1", "2"),
+    (experiment('{"d": 4, @"baseline": true}'), f"{FIRST}/baseline", 'inside "given"'),
+    (experiment('{"given": {"scores": [[1]]}, @"causal": true}'), f"{FIRST}/causal",
+     'inside "given"'),
+    (given('{"scores": [[1]], @"metrics": "all"}'), f"{FIRST}/given/metrics", 'beside "given"'),
+    (experiment('{"given": {"scores": [[1]]}, "by": @3}'), f"{FIRST}/by",
+     'a list of "head" and "query", or one of these alone'),
+    (experiment('{"given": {"scores": [[1]]}, "by": @{}}'), f"{FIRST}/by", "or one of these alone"),
+    (experiment('{"d": 4, "histogram": @{}}'), f"{FIRST}/histogram", "or one of these alone"),
+    (experiment('{"d": 4, "metrics": @{}}'), f"{FIRST}/metrics", 'one alone, or "all"'),
+    (experiment('{"d": 4, "metrics": @"every"}'), f"{FIRST}/metrics", 'or "all" alone'),
     (given('{"scoers": [[1]]}'), f"{FIRST}/given", 'did you mean "scores"?'),
 ]
 LAWS_AND_SCALINGS = [
@@ -104,6 +120,11 @@ LAWS_AND_SCALINGS = [
      f"{FIRST}/scalings/0/cap", "a number from 1e-09 to 1000000000 (where logits end)"),
     (experiment('{"d": 4, "entries": {"law": "student_t", "nu": @2}}'), f"{FIRST}/entries/nu",
      "write more than 2, such as 2.1"),
+    (with_precision("@{}"), PRECISION, 'found an empty object; expected one of float64'),
+    (with_precision("@3"), PRECISION, 'or an object of steps, such as {"product": "float16"}'),
+    (with_precision('@"float15"'), PRECISION, "or an object of steps"),
+    (with_precision('{@"prod": "float16"}'), f"{PRECISION}/prod", 'did you mean "product"?'),
+    (with_precision('{@"prodcut": "float16"}'), f"{PRECISION}/prodcut", 'did you mean "product"?'),
     (experiment('{"d": 4, "scalings": [{"name": "g", "logit": "(2 rms(q))@.k"}]}'),
      f"{FIRST}/scalings/0/logit", "a norm stands on both sides of the dot or on neither"),
     (experiment('{"d": 4, "scalings": [{"name": "g", "logit": "g q.k", "g": [1, @true]}]}'),

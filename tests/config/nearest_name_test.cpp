@@ -27,6 +27,10 @@ TEST(NearestName, FindsWhatWasMeant) {
   const std::vector<std::string_view> presets{"gemma4", "gemma2_27b"};
   EXPECT_EQ(nearest_name("gemma2", presets), "gemma2_27b");  // not gemma4, a letter away
   EXPECT_EQ(nearest_name("key", kNames), "keys");
+  const std::vector<std::string_view> steps{"product_sum", "product", "logit"};
+  EXPECT_EQ(nearest_name("prod", steps), "product");  // of which the other is an extension
+  EXPECT_EQ(nearest_name("prod", std::vector<std::string_view>{"product", "prodigy"}),
+            std::nullopt);
 }
 
 TEST(NearestName, FindsANameByItsParts) {
