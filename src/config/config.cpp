@@ -41,9 +41,10 @@ std::string config_text(const std::filesystem::path& path, const std::string& fi
     if (failure.code() == std::errc::file_too_large) {
       throw UserError(fmt::format("{}: is larger than {} MiB; not a config", file, largest >> 20));
     }
-    throw UserError(
-        fmt::format("{}: cannot be read: {}; expected a config such as configs/try_this.json", file,
-                    failure.code().message()));
+    throw UserError(fmt::format("{}: cannot be read: {}; {}", file, failure.code().message(),
+                                std::filesystem::is_regular_file(file + ".json")
+                                    ? fmt::format("did you mean {}.json?", file)
+                                    : "expected a config such as configs/try_this.json"));
   }
 }
 
