@@ -26,7 +26,7 @@ from plot_words import read_words
 from run_tables import (RunError, choose_x, read_baselines, read_histogram, read_outputs,
                         read_samples, read_summary, read_weights, split_by, split_pictures,
                         suffix_of, with_spread)
-from whole_file import UnwrittenFile
+from whole_file import UnwrittenFile, shown
 
 AXES = ["d", "keys", "scaling_value", "entries_value", "scaling", "entries", "logit_sd"]
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which Debian's python3-matplotlib is for
@@ -210,11 +210,11 @@ def main():
             else:
                 draw_run(options.folders[0], options, formats)
     except UnwrittenFile as error:
-        sys.exit(f"plot.py: {error}")
+        sys.exit(f"plot.py: {shown(error)}")
     except OSError as error:
-        sys.exit(f"plot.py: cannot write: {error}")
+        sys.exit(f"plot.py: cannot write: {shown(error)}")
     except RunError as error:
-        print(f"plot.py: {error}", file=sys.stderr)
+        print(f"plot.py: {shown(error)}", file=sys.stderr)
         sys.exit(2)
 
 

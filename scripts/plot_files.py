@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from plot_words import read_json
-from whole_file import whole_file
+from whole_file import shown, whole_file
 
 PROGRAM = "attnscale plot.py"  # in every picture, by which those of other calls are found
 
@@ -37,7 +37,7 @@ class PictureFolder:
                 figure.savefig(part, format=kind, bbox_inches="tight", pad_inches=0.15,
                                metadata=self.metadata(kind, stem.replace("_", " ")))
             self.written.add(path)
-            print(path)
+            print(shown(path))
 
     def close(self):
         for path in sorted(self.folder.iterdir()):

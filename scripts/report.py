@@ -24,7 +24,7 @@ from report_parts import (BASELINE_COLUMNS, CONTRAST_COLUMNS, CROSSING_COLUMNS, 
                           LINE_COLUMNS, MOST_BYTES, MOST_CONFIG, beyond_text, bullets, chart,
                           facts_of, figure, fitting, glossary, metric_heading, provenance,
                           questions, section, table)
-from whole_file import UnwrittenFile, whole_file
+from whole_file import UnwrittenFile, shown, whole_file
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ["vega", "vega-lite", "vega-embed"]
@@ -273,12 +273,12 @@ def main():
         with whole_file(out) as part:
             part.write_text(text, encoding="utf-8")
     except UnwrittenFile as error:
-        print(f"report.py: {error}", file=sys.stderr)
+        print(f"report.py: {shown(error)}", file=sys.stderr)
         return 1
     except (ReportError, OSError) as error:
-        print(f"report.py: {error}", file=sys.stderr)
+        print(f"report.py: {shown(error)}", file=sys.stderr)
         return 2
-    print(out)
+    print(shown(out))
     return 0
 
 

@@ -3,6 +3,8 @@
 Knows the columns, and nothing of colours or figures.
 """
 
+from shlex import quote
+
 RUN_COLUMNS = ["run", "seed"]
 KEY_TEXTS = [*RUN_COLUMNS, "experiment", "entries", "scaling", "metric"]
 KEY_NUMBERS = ["entries_value", "d", "keys", "scaling_value"]
@@ -55,7 +57,7 @@ def find_run(folder):
             raise RunError(f"{folder} is no run, but holds runs; draw one of them, "
                            f"such as {runs[0]}")
         raise RunError(f"{path} is missing: the run has not finished. "
-                       f"`attnscale run CONFIG --out {folder}` finishes it")
+                       f"`attnscale run CONFIG --out {quote(str(folder))}` finishes it")
     return path
 
 

@@ -74,7 +74,7 @@ printf '\nPictures\n'
 "$python" scripts/plot.py "$out" | sed 's/^/  /'
 
 here=.
-[[ $started_in == "$root" ]] || here=$root
+[[ $started_in == "$root" ]] || here=$(printf %q "$root")
 printf '\nTry next\n'
 if ((!${#changes[@]})); then
   echo "  $here/scripts/try_this.sh --set softmax.keys=128"

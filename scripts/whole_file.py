@@ -8,6 +8,11 @@ class UnwrittenFile(Exception):
     """A disk that is full or a folder that may not be written to: one line for the user."""
 
 
+def shown(text):
+    """In one line, as a terminal may be shown it: a path may hold anything."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
+
+
 @contextmanager
 def whole_file(path):
     """The path to write to, which becomes `path` in the end, or is gone."""

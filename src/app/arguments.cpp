@@ -181,6 +181,9 @@ Arguments parse_options(Rows options, std::vector<std::string> typed) {
       auto& texts = option.string_key.empty() ? positional : given[option.string_key];
       texts.insert(texts.end(), option.value.begin(), option.value.end());
     }
+    if (positional.size() > 1 && std::ranges::find(positional, "") != positional.end()) {
+      refuse(command, "a name is empty; see attnscale " + command + " --help");
+    }
     for (const OptionRow& row : options) {
       const auto found = given.find(std::string(row.name));
       if (found != given.end()) check_choice(command, row, found->second.front());

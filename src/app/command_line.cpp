@@ -104,16 +104,18 @@ ExitCode do_pool(const Arguments& arguments, Executor& /*executor*/) {
   return pool_experiment(out, runs, writing_options(arguments));
 }
 
+ExitCode do_show(const Arguments& arguments, Executor& /*executor*/) {
+  if (arguments.words().size() < 2) arguments.only_word("run's folder");
+  write_stdout(show_text(arguments.words(), format_of(arguments), arguments.texts("metric"),
+                         terminal_size(STDOUT_FILENO)));
+  return ExitCode::kDone;
+}
+
 Answer do_plan(const Arguments& arguments, std::size_t width) {
   const LoadedConfig loaded =
       load_config(config_place(arguments.only_word("config")), overrides_of(arguments));
   for (const std::string& warning : loaded.warnings) say("warning: " + warning);
   return {plan_text(loaded.config, overrides_of(arguments), format_of(arguments), width)};
-}
-
-Answer do_show(const Arguments& arguments, std::size_t width) {
-  if (arguments.words().empty()) arguments.only_word("run's folder");
-  return {show_text(arguments.words(), format_of(arguments), arguments.texts("metric"), width)};
 }
 
 Answer do_compare(const Arguments& arguments, std::size_t width) {
@@ -154,13 +156,13 @@ Answer do_list(const Arguments& arguments, std::size_t width) {
 }
 
 Answer do_new(const Arguments& arguments, std::size_t /*width*/) {
-  return {write_new_config(arguments.only_word("file to write, such as my_question.json"))};
+  return {write_new_config(arguments.only_word("file to write (such as my_question.json)"))};
 }
 
 // The script's options are in one of ours, so that help and checks are the same as everywhere.
 [[noreturn]] void do_script(const std::string& script, const Arguments& arguments,
                             std::span<const OptionRow> options) {
-  if (arguments.words().empty()) arguments.only_word("run's folder");
+  if (arguments.words().size() < 2) arguments.only_word("run's folder");
   std::vector<std::string> words = arguments.words();
   for (const OptionRow& row : options) {
     const std::string name(row.name);
@@ -273,7 +275,7 @@ const std::array kCommands{
                "intervals hold the exact value", kPoolOptions, do_pool},
     CommandRow{"compare", "DIR_A DIR_B", "print how far two runs differ, line by line, the furthest first",
                kCompareOptions, print<do_compare>},
-    CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, print<do_show>},
+    CommandRow{"show", "DIR...", "print the tables of finished runs again", kShowOptions, do_show},
     CommandRow{"plot", "DIR...", "draw a run's pictures, or the intervals of many seeds",
                kPlotOptions, do_plot},
     CommandRow{"report", "DIR...", "write report.html: one page of a run or several",
@@ -359,8 +361,8 @@ const CommandRow& find_command(const std::string& name) {
 
 ExitCode run_command(const std::vector<std::string>& arguments, Executor& executor) {
   if (arguments.empty()) {
-    const std::string help = program_help();
-    throw UserError(help.substr(0, help.size() - 1));  // the printer of errors ends the line
+    write_stderr(program_help());
+    return ExitCode::kWrongInput;
   }
   const auto print_text = [](const std::string& text) {
     write_stdout(text);

@@ -21,6 +21,7 @@
 #include "experiment/given_scores.h"
 #include "experiment/plan.h"
 #include "formula/number_words.h"
+#include "io/printable.h"
 #include "io/result_tables.h"
 #include "io/table.h"
 #include "numerics/shortest.h"
@@ -155,7 +156,7 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
                       total < 0.01 ? "less than" : "about",
                       total < 0.01 ? "0.01" : seconds_text(total));
   if (const std::string hint = faster_sampler(config); !hint.empty()) text += hint + "\n";
-  return text + fmt::format("Results go to {}\n", folder.string());
+  return text + fmt::format("Results go to {}\n", in_one_line(folder.string()));
 }
 
 // Leaves the rows of the named metrics; refuses one that the run did not measure.
@@ -283,7 +284,7 @@ std::string plan_text(const Config& config, const std::vector<Override>& overrid
 }
 
 std::string show_text(const std::vector<std::string>& folders, TableFormat format,
-                      const std::vector<std::string>& metrics, std::size_t width) {
+                      const std::vector<std::string>& metrics, ScreenSize screen) {
   std::string text;
   std::vector<RunSummary> runs;
   for (std::string folder : folders) {
@@ -296,9 +297,9 @@ std::string show_text(const std::vector<std::string>& folders, TableFormat forma
       runs.push_back({std::move(folder), std::move(manifest), std::move(results.rows)});
       continue;
     }
-    if (folders.size() > 1) text += folder + "\n\n";
-    const auto shown = metrics.empty() ? MetricsShown::kScreenful : MetricsShown::kAsked;
-    text += report_text(results, manifest.value_or(Manifest{}).words, format, width, shown);
+    if (folders.size() > 1) text += in_one_line(folder) + "\n\n";
+    const auto asked = metrics.empty() ? Asked::kReport : Asked::kMetrics;
+    text += report_text(results, manifest.value_or(Manifest{}).words, format, screen, asked);
   }
   return format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }

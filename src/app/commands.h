@@ -20,7 +20,7 @@ std::string plan_text(const Config& config, const std::vector<Override>& overrid
 /// The tables of the finished runs in `folders`, the report or those of the named metrics alone; as
 /// CSV one table of all their summaries.
 std::string show_text(const std::vector<std::string>& folders, TableFormat format,
-                      const std::vector<std::string>& metrics, std::size_t width);
+                      const std::vector<std::string>& metrics, ScreenSize screen);
 
 /// Score, logit, weight and slope of each of a list of scores, and a bar for the weight, under each
 /// scaling that it can have.

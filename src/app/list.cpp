@@ -18,6 +18,7 @@
 #include "experiment/plan.h"
 #include "experiment/precision_sets.h"
 #include "experiment/presets.h"
+#include "io/printable.h"
 #include "io/table.h"
 
 namespace attnscale {
@@ -199,7 +200,7 @@ std::string runs_text(const std::string& word, TableFormat format, std::size_t w
   }
   if (format == TableFormat::kCsv) return to_csv(table);
   if (format == TableFormat::kJson) return to_json(table);
-  if (table.rows.empty()) return fmt::format("no runs in {}\n", parent.string());
+  if (table.rows.empty()) return fmt::format("no runs in {}\n", in_one_line(parent.string()));
   constexpr std::size_t kToTheMinute = 16;
   ScreenTable screen;
   for (const Column& column : table.columns) screen.header.push_back(column.name);

@@ -8,6 +8,7 @@
 #include "config/values.h"
 #include "io/atomic_file.h"
 #include "io/json_text.h"
+#include "io/printable.h"
 
 namespace attnscale {
 namespace {
@@ -55,7 +56,8 @@ std::string write_new_config(const fs::path& file) {
 }}
 )",
                                      quote(schema), quote(name)));
-  return fmt::format("wrote {0}\nTry: attnscale run {0}\n", file.string());
+  return fmt::format("wrote {}\nTry: attnscale run {}\n", in_one_line(file.string()),
+                     shell_word(file.string()));
 }
 
 }  // namespace attnscale

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "config/user_error.h"
 #include "io/json_text.h"
+#include "io/printable.h"
 #include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
@@ -46,7 +47,7 @@ void expect_as_written(const fs::path& folder, const Manifest& manifest) {
     if (is_there && sha256_hex_of_file(folder / file.name) == file.sha256) continue;
     refuse_pool(fmt::format("{}: {} is {}; attnscale verify {} says more", folder.string(),
                             file.name, is_there ? "not as it was written" : "missing",
-                            folder.string()));
+                            shell_word(folder.string())));
   }
 }
 

@@ -33,9 +33,13 @@ void write_stdout(const std::string& text) {
   }
 }
 
-void say(const std::string& sentence) {
-  const std::string shown = printable(sentence) + "\n";
+void write_stderr(const std::string& text) {
+  const std::string shown = printable(text);
   std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+void say(const std::string& sentence) {
+  write_stderr(in_one_line(sentence) + "\n");
 }
 
 std::filesystem::path shipped_file(const std::string& name) {

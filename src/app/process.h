@@ -23,8 +23,10 @@ void occupy_standard_files();
 /// closed or full.
 void write_stdout(const std::string& text);
 
-/// Writes a sentence to the reader, as `printable` has it, and a line end to stderr. That stderr is
-/// closed or full is nothing to stop for.
+/// The same to stderr. That it is closed or full is nothing to stop for.
+void write_stderr(const std::string& text);
+
+/// A sentence to the reader: one line of stderr.
 void say(const std::string& sentence);
 
 /// A file that came with this program, such as "configs/schema.json": installed, or in the clone

@@ -40,7 +40,7 @@ void warn(const std::string& warning, RunJournal& journal) {
 
 // On stdout, as wide as its terminal.
 void print_report(const Results& results, const ReportWords& words) {
-  write_stdout(report_text(results, words, TableFormat::kTable, terminal_width(STDOUT_FILENO)));
+  write_stdout(report_text(results, words, TableFormat::kTable, terminal_size(STDOUT_FILENO)));
 }
 
 ExitCode show_finished_run(const fs::path& folder, ExitCode code, std::optional<Shard> shard,

@@ -17,6 +17,7 @@
 #include "execution/run_identity.h"
 #include "execution/shard.h"
 #include "experiment/given.h"
+#include "io/printable.h"
 #include "io/result_files.h"
 #include "io/result_tables.h"
 #include "io/sha256.h"
@@ -245,7 +246,7 @@ Answer verify_folder(const fs::path& folder) {
   Faults faults;
   check_files(folder, manifest, faults);
   std::string text = fmt::format("checked {}\n{} files by their SHA-256 in manifest.json\n",
-                                 folder.string(), manifest.files.size());
+                                 in_one_line(folder.string()), manifest.files.size());
   try {
     check_contents(folder, manifest, text, faults);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,18 +34,16 @@ Character first_character(std::string_view text) {
 }
 
 bool is_control(std::uint32_t code) {
-  return code != '\n' && code != '\t' && (code < 0x20 || (code >= 0x7F && code < 0xA0));
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string without_controls(std::string_view text, std::string_view but) {
   std::string shown;
   while (!text.empty()) {
     const auto [bytes, code] = first_character(text);
     if (bytes == 0) {
       shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-    } else if (is_control(code)) {
+    } else if (is_control(code) && but.find(text.front()) == std::string_view::npos) {
       shown += fmt::format("\\u{:04x}", code);
     } else {
       shown += text.substr(0, bytes);
@@ -52,6 +51,34 @@ std::string printable(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return shown;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return without_controls(text, "\n\t");
+}
+
+std::string in_one_line(std::string_view text) {
+  return without_controls(text, "");
+}
+
+std::string shell_word(std::string_view word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_./-+:,@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
+  const bool has_control = in_one_line(word) != word;
+  std::string quoted = has_control ? "$'" : "'";
+  for (const char c : word) {
+    const bool is_special = has_control && (c < ' ' || c > '~' || c == '\\' || c == '\'');
+    if (is_special) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+  }
+  return quoted + "'";
 }
 
 }  // namespace attnscale

@@ -10,4 +10,10 @@ namespace attnscale {
 /// UTF-8 as "\xff": a terminal would obey the first and guess at the second. Nothing else changes.
 std::string printable(std::string_view text);
 
+/// The same of a name or a sentence, in one line: line ends and tabs are control characters too.
+std::string in_one_line(std::string_view text);
+
+/// The word as a command needs it that a reader may paste into a shell: "a b" in quotes.
+std::string shell_word(std::string_view word);
+
 }  // namespace attnscale

@@ -173,22 +173,21 @@ GridTables tables_of(const ResultGrid& grid, std::size_t width) {
   return made;
 }
 
-// Rows of the lesson's metrics in a grid that has too many for a screen, and the names of the
-// others.
+// Rows of the lesson's metrics in a grid of several cells, and the names of the others.
 struct ScreenRows {
   std::vector<ResultRow> rows;
   std::vector<std::string> left_out;
 };
 
 ScreenRows screen_rows(const ResultGrid& grid) {
-  constexpr std::size_t kMostMetrics = 8;  // with more, the lesson's stand for all
   constexpr std::array<std::string_view, 3> kLesson{"logit_sd", "top_weight", "slope"};
   const auto is_shown = [&](const std::string& metric) {
     return std::ranges::find(kLesson, metric) != kLesson.end();
   };
   ScreenRows screen;
-  const bool fits = grid.metrics.size() <= kMostMetrics || grid.axis == GridAxis::kNothing;
-  if (fits || std::ranges::none_of(grid.metrics, is_shown)) return screen;
+  if (grid.axis == GridAxis::kNothing || std::ranges::none_of(grid.metrics, is_shown)) {
+    return screen;
+  }
   for (const ResultRow* row : grid.rows) {
     if (is_shown(row->metric)) screen.rows.push_back(*row);
   }
@@ -249,14 +248,8 @@ void explain_statuses(const ResultGrid& grid, ScreenTable& last) {
 std::vector<MetricTables> metric_tables(std::span<const ResultRow> rows, std::size_t width,
                                         MetricsShown shown) {
   std::vector<MetricTables> all;
-  std::string cut;  // the last experiment that has more metrics than are shown
   for (const ResultGrid& whole : grids_of(rows)) {
-    const ScreenRows screen = shown == MetricsShown::kAsked ? ScreenRows{} : screen_rows(whole);
-    const std::string& experiment = whole.rows.front()->key.experiment;
-    if (!screen.left_out.empty() && std::exchange(cut, experiment) == experiment) {
-      all.back().tables.back().notes.push_back(fmt::format("likewise for {}", caption_of(whole)));
-      continue;  // one table of each experiment: all would be more than a screen
-    }
+    const ScreenRows screen = shown == MetricsShown::kAll ? ScreenRows{} : screen_rows(whole);
     const ResultGrid grid = screen.rows.empty() ? whole : grids_of(screen.rows).front();
     GridTables made = tables_of(grid, width);
     point_to_exact_values(grid, made);

@@ -11,9 +11,9 @@
 
 namespace attnscale {
 
-/// Of an experiment with more metrics than a screen holds, the lesson's alone with a line on how to
-/// see the others; or all in the rows, as somebody asked for them.
-enum class MetricsShown { kScreenful, kAsked };
+/// All metrics in the rows, or of several cells the lesson's alone with a line on how to see the
+/// others.
+enum class MetricsShown { kAll, kLesson };
 
 /// The tables of one grid (result_grid.h) of an experiment under one heading.
 struct MetricTables {

@@ -29,11 +29,16 @@ struct ReportWords {
   friend bool operator==(const ReportWords&, const ReportWords&) = default;
 };
 
-/// The whole report of one run as text or markdown, for a screen of `width` characters; markdown is
-/// as wide as it is. Ends with a line end; empty if there are no rows. The words follow, formulas
-/// if there are scalings other than the lesson's three. Metrics that were asked for come alone,
-/// without answers and words; markdown has all of them.
+/// What a reader wants: the report, or the metrics in the rows alone.
+enum class Asked { kReport, kMetrics };
+
+/// The whole report of one run as text or markdown, for a screen of that size; markdown is as wide
+/// and as long as it is. Ends with a line end; empty if there are no rows. The words follow,
+/// formulas if there are scalings other than the lesson's three. Metrics that were asked for come
+/// alone, without answers and words. With more than 8 metrics of an experiment the lesson's stand
+/// for all, and tables are cut so that they and the answers fill the screen but for two lines; a
+/// line says how to see the rest. Markdown has all of them.
 std::string report_text(const Results& run, const ReportWords& words, TableFormat format,
-                        std::size_t width, MetricsShown shown = MetricsShown::kScreenful);
+                        ScreenSize screen, Asked asked = Asked::kReport);
 
 }  // namespace attnscale

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
+#include "io/printable.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
@@ -12,7 +14,6 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kWidthWithoutTerminal = 100;
 
 enum class Side { kLeft, kRight };
 
@@ -94,6 +95,14 @@ std::string markdown_line(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
+// Names that others chose may hold a line end, which would break the table.
+void keep_to_lines(ScreenTable& table) {
+  table.caption = in_one_line(table.caption);
+  for (std::vector<std::string>& row : table.rows) {
+    for (std::string& cell : row) cell = in_one_line(cell);
+  }
+}
+
 }  // namespace
 
 std::size_t text_width(const ScreenTable& table) {
@@ -102,7 +111,8 @@ std::size_t text_width(const ScreenTable& table) {
   return width;
 }
 
-std::string to_text(const ScreenTable& table, std::size_t width) {
+std::string to_text(ScreenTable table, std::size_t width) {
+  keep_to_lines(table);
   std::string out = table.caption.empty() ? "" : wrapped(table.caption, width) + "\n";
   const std::vector<ColumnLook> looks = looks_of(table);
   bool first = true;
@@ -118,7 +128,8 @@ std::string to_text(const ScreenTable& table, std::size_t width) {
   return out;
 }
 
-std::string to_markdown(const ScreenTable& table) {
+std::string to_markdown(ScreenTable table) {
+  keep_to_lines(table);
   std::string out = table.caption.empty() ? "" : table.caption + "\n\n";
   out += markdown_line(table.header) + "|";
   for (const ColumnLook& look : looks_of(table)) {
@@ -158,14 +169,19 @@ std::string list_entry(std::string_view label, std::string_view meaning, std::si
   return wrapped(line.append(meaning), width, indent) + "\n";
 }
 
-std::size_t terminal_width(int file) {
-  if (const char* columns = std::getenv("COLUMNS")) {
-    const std::size_t width = parse_number<std::size_t>(columns).value_or(0);
-    if (width > 0) return width;
+ScreenSize terminal_size(int file) {
+  ScreenSize size;
+  winsize window{};
+  if (::ioctl(file, TIOCGWINSZ, &window) == 0) {
+    if (window.ws_col > 0) size.width = window.ws_col;
+    if (window.ws_row > 0) size.height = window.ws_row;
   }
-  winsize size{};
-  if (::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kWidthWithoutTerminal;
+  for (const auto& [name, side] : {std::pair("COLUMNS", &size.width), {"LINES", &size.height}}) {
+    const char* said = std::getenv(name);
+    const auto number = parse_number<std::size_t>(said != nullptr ? said : "");
+    if (number.value_or(0) > 0) *side = *number;
+  }
+  return size;
 }
 
 }  // namespace attnscale

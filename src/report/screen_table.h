@@ -25,11 +25,11 @@ std::size_t text_width(const ScreenTable& table);
 
 /// Columns two spaces apart and indented by two; numbers are aligned to the right. A table wider
 /// than `width` is cut between columns into tables below each other, each with the label columns;
-/// a single column is never cut.
-std::string to_text(const ScreenTable& table, std::size_t width);
+/// a single column is never cut. Control characters of cells and caption are shown as such.
+std::string to_text(ScreenTable table, std::size_t width);
 
 /// A GitHub table; numbers are aligned to the right.
-std::string to_markdown(const ScreenTable& table);
+std::string to_markdown(ScreenTable table);
 
 /// The text in lines of at most `width` characters, cut at blanks, where its words allow that; all
 /// but the first are indented by `indent`.
@@ -40,8 +40,18 @@ std::string wrapped(std::string text, std::size_t width, std::size_t indent = 2)
 std::string list_entry(std::string_view label, std::string_view meaning, std::size_t indent,
                        std::size_t width);
 
-/// Columns of the terminal that `file` is: the environment's COLUMNS, else the terminal's own, else
-/// 100.
-std::size_t terminal_width(int file);
+/// Characters.
+struct ScreenSize {
+  std::size_t width = 100;
+  std::size_t height = 40;
+};
+
+/// Of the terminal that `file` is: the environment's COLUMNS and LINES, else the terminal's own,
+/// else 100 by 40.
+ScreenSize terminal_size(int file);
+
+inline std::size_t terminal_width(int file) {
+  return terminal_size(file).width;
+}
 
 }  // namespace attnscale

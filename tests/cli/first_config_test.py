@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import subprocess
 import unittest
 
 from attnscale_cli import ROOT, CommandLineTest
@@ -63,6 +64,23 @@ class NewTest(CommandLineTest):
         self.assertEqual(schema.read_bytes(), (ROOT / "configs" / "schema.json").read_bytes())
         self.succeed("run", "my.json", "--quiet")
         self.assertTrue((self.folder / "results" / "my" / "wide.csv").exists())
+
+    def test_what_it_prints_can_be_pasted(self):
+        for name in ("my file.json", "it's $HOME.json", "tab\there\n.json", "a;b.json",
+                     "plain.json"):
+            said, command = self.succeed("new", name).stdout.splitlines()
+            word = command.removeprefix("Try: attnscale run ")
+            again = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True,
+                                   check=True).stdout.decode()
+            self.assertEqual(again, name)
+            self.assertTrue(said.isprintable())
+        self.assertEqual(command, "Try: attnscale run plain.json")
+
+    def test_a_config_without_its_ending_is_named(self):
+        self.write_config({"experiments": [SMALL]}, "my_question.json")
+        for command in ("run", "plan"):
+            self.refuse(command, "my_question", says=["did you mean my_question.json?"])
+            self.refuse(command, "your_question", says=["such as configs/try_this.json"])
 
     def test_leaves_what_is_there(self):
         self.write_config("mine", "my.json")

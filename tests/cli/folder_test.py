@@ -98,6 +98,22 @@ class PlaceTest(FolderTest):
         events = (self.folder / out / "events.jsonl").read_text(encoding="utf-8").splitlines()
         self.assertEqual(json.loads(events[0])["event"], "start")
 
+    def test_whose_name_has_a_line_end_breaks_no_line(self):
+        name = "runs/two\nlines\tand\x1b[31mred"
+        shown = "runs/two\\u000alines\\u0009and\\u001b[31mred"
+        config = self.write_config(CONFIG)
+        self.assertIn(f"wrote {shown}\n", self.succeed("run", config, "--out", name).stderr)
+        table = self.succeed("list", "runs", "runs",
+                             env={**os.environ, "COLUMNS": "200"}).stdout.splitlines()
+        self.assertEqual(len(table), 2)
+        self.assertTrue(table[1].startswith(f"  {shown}  "))
+        self.assertTrue(self.succeed("verify", name).stdout.startswith(f"checked {shown}\n"))
+        self.assertTrue(self.succeed("compare", name, name).stdout.startswith(f"{shown} (B) less"))
+        self.assertIn(f"\n{shown}\n\n", "\n" + self.succeed("show", name, name).stdout)
+        self.refuse("run", config, "--out", name, "--set", "queries=51",
+                    says=[f"{shown} holds another run"])
+        self.refuse("show", name + "x", says=[f"{shown}x: no such folder"])
+
     def test_with_a_limit_on_file_sizes_is_an_error_and_leaves_no_half_file(self):
         config = self.write_config({"name": "big", "experiments": [
             {"name": "a", "d": 4, "queries": 2000, "samples": 1000}]})

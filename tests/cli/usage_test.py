@@ -115,6 +115,10 @@ class UsageTest(CommandLineTest):
         self.refuse("merge", says=["attnscale merge: "])
         self.refuse("merge", "out", says=["attnscale merge: "])
         self.refuse("show", says=["attnscale show: no run's folder given"])
+        self.refuse("show", "", says=["attnscale show: no run's folder given"])
+        for words in (["compare", "a", ""], ["merge", "a", ""], ["pool", "a", "", "b"],
+                      ["show", "a", ""], ["report", "", "a"], ["list", "runs", ""]):
+            self.refuse(*words, says=[f"attnscale {words[0]}: a name is empty"])
         self.refuse("softmax", says=["no list of scores given"])
         self.refuse("list", says=["scalings, laws, metrics, precisions, samplers, runs"])
         self.refuse("list", "metric", says=['did you mean "metrics"?'])

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string text_of(const Results& run, std::size_t width = 100) {
-  return report_text(run, {}, TableFormat::kTable, width);
+  return report_text(run, {}, TableFormat::kTable, {.width = width});
 }
 
 TEST(Report, PutsSizesDownAndScalingsAcrossAsTheLessonDoes) {
@@ -179,7 +179,7 @@ TEST(Report, SaysHowMuchOfManyGivenNumbersItLeavesOut) {
 
 TEST(Report, HasAMarkdownForm) {
   EXPECT_THAT(
-      report_text(lesson_run(), {}, TableFormat::kMarkdown, 20),
+      report_text(lesson_run(), {}, TableFormat::kMarkdown, {.width = 20}),
       AllOf(testing::StartsWith("## spread: normal entries, 1 key, 10,000 queries\n\n"
                                 "spread of the logits (logit_sd): estimate +- standard error "
                                 "[exact]\n\n"
