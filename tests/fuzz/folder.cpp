@@ -67,7 +67,7 @@ void fuzz_folder(std::string_view bytes) {
     verify_folder(run_place(folder));
   });
   for (const TableFormat format : {TableFormat::kTable, TableFormat::kCsv}) {
-    may_refuse([&] { show_text({folder.string()}, format, {}, 80); });
+    may_refuse([&] { show_text({folder.string()}, format, {}, ScreenSize{.width = 80}); });
   }
 }
 
