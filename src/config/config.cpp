@@ -2,13 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "config/experiment_checks.h"
 #include "config/json_document.h"
 #include "config/user_error.h"
-#include "experiment/idle_scalings.h"
 #include "io/whole_file.h"
 
 namespace attnscale {

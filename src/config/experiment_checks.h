@@ -40,4 +40,8 @@ void check_file_size(const JsonValue& value, std::string_view file, double lines
 void check_experiment(const JsonValue& value, const Experiment& experiment,
                       std::vector<std::string>& warnings);
 
+/// A sentence for each scaling whose factor is 0 at the largest size of its experiment: no logit
+/// depends on its score.
+std::vector<std::string> idle_scalings(const Config& config);
+
 }  // namespace attnscale
