@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "app/audit_command.h"
 #include "audit/tensor_audit.h"
 #include "io/json_text.h"
 #include "numerics/portable_math.h"
@@ -155,10 +154,9 @@ Answer audit_numbers(AuditCommand& command, std::size_t width) {
 
 // The first line: what is beside the factor, then the factor's name.
 std::string headline(const TensorAudit& found, const std::string& name) {
-  std::string text;
-  for (const std::string& finding : found.findings) text += (text.empty() ? "" : "; ") + finding;
-  if (!name.empty()) text += (text.empty() ? "" : "; ") + name;
-  return capital(text) + "\n";
+  std::vector<std::string> parts = found.findings;
+  if (!name.empty()) parts.push_back(name);
+  return capital(join(parts, "; ")) + "\n";
 }
 
 std::string tensors_json(const TensorAudit& found, const std::vector<FactorName>& names,
@@ -166,21 +164,15 @@ std::string tensors_json(const TensorAudit& found, const std::vector<FactorName>
   const auto optional = [](const std::optional<double>& number) {
     return number ? fmt::format("{:.9g}", *number) : std::string("null");
   };
-  std::string text = fmt::format(
+  return fmt::format(
       "{{\"explained\": {}, \"factor\": {:.9g}, \"factor_error\": {:.3g}, \"over_meant\": {:.6g}, "
       "\"name\": {}, \"softcap\": {}, \"sink\": {}, \"row_sum\": {}, \"residual\": {:.4g}, "
-      "\"residual_is\": {}, \"mask\": {}, \"heads\": [",
+      "\"residual_is\": {}, \"mask\": {}, \"heads\": {}, \"findings\": {}}}\n",
       is_explained, found.factor, found.factor_error, found.factor / meant_factor(sizes),
       quote(names.front().name), optional(found.soft_cap), optional(found.sink),
-      optional(found.sums), found.residual, quote(found.residual_words), quote(found.mask_words));
-  for (std::size_t h = 0; h < found.head_factors.size(); ++h) {
-    text += fmt::format("{}{:.9g}", h == 0 ? "" : ", ", found.head_factors[h]);
-  }
-  text += "], \"findings\": [";
-  for (std::size_t i = 0; i < found.findings.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + quote(found.findings[i]);
-  }
-  return text + "]}\n";
+      optional(found.sums), found.residual, quote(found.residual_words), quote(found.mask_words),
+      list_text(found.head_factors, [](double one) { return fmt::format("{:.9g}", one); }),
+      list_text(found.findings, quote));
 }
 
 TensorAudit audit_or_refuse(const AuditTensors& tensors) {

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "app/faster_sampler.h"
@@ -32,12 +30,9 @@ namespace attnscale {
 namespace {
 
 std::string formulas(const Experiment& experiment) {
-  std::string text;
-  for (const Scaling& scaling : experiment.scalings) {
-    if (!text.empty()) text += "; ";
-    text += scaling.name + " = " + formula(scaling);
-  }
-  return text;
+  std::vector<std::string> texts;
+  for (const Scaling& one : experiment.scalings) texts.push_back(one.name + " = " + formula(one));
+  return join(texts, "; ");
 }
 
 // Constants of a formula that are recognised, such as "; 0.0078125 = 1/128 = 1/d".

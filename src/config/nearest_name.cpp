@@ -6,8 +6,6 @@
 #include <cctype>
 #include <vector>
 
-#include "io/json_text.h"
-
 namespace attnscale {
 namespace {
 

@@ -1,5 +1,4 @@
-// Names in messages: several in a row, and the one somebody meant when they misspelt it. Knows
-// letters, not what the names mean.
+// The name somebody meant when they misspelt it. Knows letters, not what the names mean.
 #pragma once
 
 #include <optional>
@@ -7,18 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace attnscale {
+#include "io/json_text.h"
 
-/// "a, b, c".
-template <typename Texts>
-std::string join(const Texts& texts, std::string_view between = ", ") {
-  std::string all;
-  for (const std::string_view text : texts) {
-    if (!all.empty()) all += between;
-    all += text;
-  }
-  return all;
-}
+namespace attnscale {
 
 /// Single-character insertions, deletions, replacements and swaps of neighbours that turn one word
 /// into the other (optimal string alignment), upper and lower case taken as equal.

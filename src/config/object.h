@@ -1,4 +1,4 @@
-// Reads a JSON object into a draft by its table, and writes finished values as JSON text.
+// Reads a JSON object into a draft by its table, and writes a finished value by the same table.
 #pragma once
 
 #include <string>
@@ -35,27 +35,6 @@ void read_object(const JsonValue& object, const std::vector<Row<Draft, Value>>& 
     if (value != nullptr) row.access.read(*value, row.field, draft);
   }
 }
-
-/// `[a, b, c]` from texts that are JSON already.
-std::string list_text(const std::vector<std::string>& items);
-
-/// The same from the JSON texts that `text_of` makes of the items.
-template <typename Item, typename TextOf>
-std::string list_text(const std::vector<Item>& items, const TextOf& text_of) {
-  std::vector<std::string> texts;
-  texts.reserve(items.size());
-  for (const Item& item : items) texts.push_back(text_of(item));
-  return list_text(texts);
-}
-
-/// `"key": value`, where the value is JSON already.
-std::string member_text(std::string_view key, std::string_view value);
-
-/// `{"a": 1, "b": 2}` from member texts.
-std::string object_text(const std::vector<std::string>& members);
-
-/// The same with a line for each member; the object begins and ends at `indent`.
-std::string object_in_lines(const std::vector<std::string>& members, const std::string& indent);
 
 /// Adds the row's member, if it has a text.
 template <typename Draft, typename Value>

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cctype>
-#include <initializer_list>
 #include <map>
 
 #include "io/json_text.h"
@@ -12,21 +11,14 @@
 namespace attnscale {
 namespace {
 
-std::string member(std::string_view key, std::string_view json) {
-  return fmt::format("{}: {}", quote(key), json);
-}
-
 std::string said(std::string_view key, std::string_view text) {
-  return member(key, quote(text));
+  return member_text(key, quote(text));
 }
 
 // Members in one line, without those that are empty.
-std::string object(std::initializer_list<std::string> members) {
-  std::string text;
-  for (const std::string& one : members) {
-    if (!one.empty()) text += (text.empty() ? "" : ", ") + one;
-  }
-  return "{" + text + "}";
+std::string object(std::vector<std::string> members) {
+  std::erase(members, "");
+  return object_text(members);
 }
 
 std::string list(const std::vector<std::string>& items, std::string_view indent) {
@@ -119,8 +111,8 @@ std::string DataPackage::json(const Config& config) const {
   return fmt::format("{{\n  {},\n  {},\n  {},\n  {}{},\n  {}\n}}\n",
                      said("profile", "tabular-data-package"), said("name", name),
                      said("title", config.name), description,
-                     member("metrics", list(metric_texts(config), "  ")),
-                     member("resources", list(resources_, "  ")));
+                     member_text("metrics", list(metric_texts(config), "  ")),
+                     member_text("resources", list(resources_, "  ")));
 }
 
 std::string DataPackage::sql() const {

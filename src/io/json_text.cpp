@@ -26,6 +26,22 @@ std::string quote(std::string_view text) {
   return quoted + "\"";
 }
 
+std::string list_text(const std::vector<std::string>& items) {
+  return fmt::format("[{}]", join(items));
+}
+
+std::string member_text(std::string_view key, std::string_view value) {
+  return fmt::format("{}: {}", quote(key), value);
+}
+
+std::string object_text(const std::vector<std::string>& members) {
+  return fmt::format("{{{}}}", join(members));
+}
+
+std::string object_in_lines(const std::vector<std::string>& members, const std::string& indent) {
+  return fmt::format("{{\n{0}  {1}\n{0}}}", indent, join(members, ",\n" + indent + "  "));
+}
+
 nlohmann::json parse_json(std::string_view text) {
   using Json = nlohmann::json;
   constexpr int kMaxDepth = 100;  // a config has at most 64 levels, and a manifest holds one

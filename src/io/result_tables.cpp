@@ -8,12 +8,12 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "experiment/metric.h"
 #include "io/csv_reader.h"
+#include "io/json_text.h"
 #include "io/result_columns.h"
 #include "numerics/shortest.h"
 
@@ -235,12 +235,6 @@ struct LineReader {
   }
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
 }  // namespace
 
 template <typename Row>
@@ -337,7 +331,7 @@ std::vector<Row> read_rows(const std::filesystem::path& path) {
   }
   if (file.columns != columns) {
     throw std::runtime_error(fmt::format("{}:1: the columns are {} and should be {}", name,
-                                         joined(file.columns), joined(columns)));
+                                         join(file.columns, ","), join(columns, ",")));
   }
   std::vector<Row> rows;
   for (const CsvRecord& line : file.records) {

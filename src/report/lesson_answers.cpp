@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "io/json_text.h"
 #include "report/number_text.h"
 #include "report/result_grid.h"
 
@@ -58,9 +59,7 @@ std::string size_text(const ResultRow& row) {
 // The texts of a few numbers one after the other, of many the first and the last.
 std::string series(const std::vector<std::string>& texts) {
   if (texts.size() > kMostSizes) return texts.front() + " to " + texts.back();
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : " ") + text;
-  return joined;
+  return join(texts, " ");
 }
 
 std::string answer_spread(const ResultGrid& grid) {
