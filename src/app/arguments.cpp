@@ -6,7 +6,6 @@
 #include <boost/program_options.hpp>
 #include <cctype>
 #include <cmath>
-#include <utility>
 
 #include "config/nearest_name.h"
 #include "config/user_error.h"

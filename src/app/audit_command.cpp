@@ -5,7 +5,6 @@
 #include <cmath>
 #include <system_error>
 
-#include "app/arguments.h"
 #include "config/user_error.h"
 #include "io/matrix_file.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/arguments.h"
 #include "estimate/estimate.h"
 #include "estimate/interval_rule.h"
 #include "experiment/metric.h"

@@ -21,7 +21,6 @@
 #include "app/version.h"
 #include "config/config.h"
 #include "config/nearest_name.h"
-#include "config/user_error.h"
 #include "config/values.h"
 
 namespace attnscale {

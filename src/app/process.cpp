@@ -11,7 +11,6 @@
 #include <system_error>
 #include <thread>
 
-#include "config/user_error.h"
 #include "io/printable.h"
 
 namespace attnscale {

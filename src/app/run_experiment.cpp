@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 
 #include "app/faster_sampler.h"
 #include "app/finish_run.h"

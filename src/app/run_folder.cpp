@@ -6,9 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "app/manifest.h"
 #include "app/version.h"
-#include "config/user_error.h"
 #include "io/json_text.h"
 #include "io/result_files.h"
 #include "io/whole_file.h"

@@ -1,7 +1,6 @@
 // The folder of a run: where it is and what it already holds.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

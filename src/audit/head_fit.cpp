@@ -1,10 +1,8 @@
 #include "audit/head_fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "numerics/portable_math.h"
 

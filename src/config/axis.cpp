@@ -2,13 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "config/object.h"
-#include "config/schema.h"
-#include "config/values.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

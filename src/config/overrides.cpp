@@ -6,7 +6,6 @@
 
 #include "config/config_object.h"
 #include "config/experiment_object.h"
-#include "config/json_document.h"
 #include "config/nearest_name.h"
 #include "io/json_text.h"
 #include "numerics/shortest.h"

@@ -6,10 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 #include "config/nearest_name.h"
-#include "config/object.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {

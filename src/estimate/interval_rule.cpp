@@ -1,7 +1,6 @@
 #include "estimate/interval_rule.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "draw/score_skewness.h"

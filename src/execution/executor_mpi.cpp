@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "execution/block_queue.h"
-#include "execution/executor.h"
 #include "execution/ledger_text.h"
 #include "execution/stop.h"
 #include "execution/worker_pool.h"

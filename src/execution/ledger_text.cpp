@@ -6,7 +6,6 @@
 #include <bit>
 #include <concepts>
 #include <iterator>
-#include <utility>
 
 #include "execution/ledger_check.h"
 #include "numerics/shortest.h"

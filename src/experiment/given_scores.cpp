@@ -1,6 +1,5 @@
 #include "experiment/given_scores.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <numeric>

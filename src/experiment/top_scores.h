@@ -1,7 +1,6 @@
 // How the largest logit of each query answers its score, for which that score must be remembered.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>

@@ -8,9 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
-#include "io/tensor.h"
 #include "io/whole_file.h"
 #include "numerics/shortest.h"
 

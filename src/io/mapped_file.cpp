@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <string>
 
 #include "io/file_descriptor.h"
 #include "io/tensor.h"

@@ -3,10 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "io/csv_reader.h"
@@ -15,7 +12,6 @@
 #include "io/npz_file.h"
 #include "io/safetensors_file.h"
 #include "io/sha256.h"
-#include "io/tensor.h"
 
 namespace attnscale {
 namespace {

@@ -6,8 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "io/tensor.h"
-
 namespace attnscale {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "experiment/result_row.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "io/json_text.h"
-#include "io/tensor.h"
 
 namespace attnscale {
 namespace {

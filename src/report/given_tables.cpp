@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "experiment/given_scores.h"
 #include "report/number_text.h"

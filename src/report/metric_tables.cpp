@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "experiment/metric.h"
 #include "report/number_text.h"

@@ -7,7 +7,6 @@
 
 #include "report/given_tables.h"
 #include "report/lesson_answers.h"
-#include "report/metric_tables.h"
 
 namespace attnscale {
 namespace {

@@ -1,7 +1,6 @@
 #include "report/result_grid.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "report/number_text.h"
