@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "config/config.h"
-#include "estimate/contrast.h"
 #include "estimate/crossings.h"
 #include "estimate/estimate.h"
 #include "estimate/fragile_means.h"

@@ -1,5 +1,5 @@
 // From a cell's tally to the lines of the results: estimate, standard error, 95 % interval,
-// quantiles, exact reference and z.
+// quantiles, exact reference and z; and how far a scaling moves a metric, from the same queries.
 #pragma once
 
 #include <optional>
@@ -25,5 +25,11 @@ void fill_interval(const MetricRow& metric, ResultRow& row);
 /// The exact value, if there is one, and z, unless queries are left out: those that stay are no
 /// sample of all.
 void fill_reference(std::optional<double> reference, ResultRow& row);
+
+/// The contrasts of one cell, each scaling minus the experiment's first: what scalings share
+/// cancels, so that the error is usually far below that of either. From the second scaling on,
+/// metrics in the experiment's order; none with one scaling. `exact` has answered for the cell.
+std::vector<ContrastRow> contrast_cell(const Plan& plan, const Cell& cell, const CellTally& tally,
+                                       const ExactValues& exact);
 
 }  // namespace attnscale

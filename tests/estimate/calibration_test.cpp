@@ -9,7 +9,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "estimate/contrast.h"
+#include "estimate/estimate.h"
 #include "estimate/reference_check.h"
 #include "support/drawn_cell.h"
 

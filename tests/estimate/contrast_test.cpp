@@ -1,4 +1,4 @@
-#include "estimate/contrast.h"
+#include "estimate/estimate.h"
 
 #include <gtest/gtest.h>
 

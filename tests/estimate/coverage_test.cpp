@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "estimate/contrast.h"
+#include "estimate/estimate.h"
 #include "estimate/fragile_means.h"
 #include "support/drawn_cell.h"
 

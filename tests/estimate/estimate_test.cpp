@@ -8,7 +8,6 @@
 #include <span>
 #include <tuple>
 
-#include "estimate/contrast.h"
 #include "estimate/interval.h"
 #include "estimate/logit_statistics.h"
 #include "support/drawn_cell.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "estimate/contrast.h"
+#include "estimate/estimate.h"
 #include "support/drawn_cell.h"
 #include "support/scalings.h"
 
