@@ -350,7 +350,6 @@ const CommandRow& find_command(const std::string& name) {
   const auto found = std::ranges::find(kCommands, name, &CommandRow::name);
   if (found != kCommands.end()) return *found;
   std::vector<std::string_view> names;
-  names.reserve(kCommands.size() + 2);
   for (const CommandRow& row : kCommands) names.push_back(row.name);
   for (const char* option : {"--help", "--version"}) names.emplace_back(option);
   throw UserError("attnscale: " + unknown_name("command", name, names));

@@ -197,7 +197,6 @@ MergedRun merge_shards(const std::vector<std::filesystem::path>& folders,
   merged.identity = commonest_identity(shards);
   merged.plan = make_plan(read_config(merged.identity.config));
   std::vector<Shard> given;
-  given.reserve(shards.size());
   for (const ShardOutline& shard : shards) given.push_back(shard.shard);
   check_identities(merged.identity, merged.plan, shards, faults);
   check_finished(merged.plan, shards, faults);
