@@ -69,7 +69,7 @@ PooledMean pool_parts(const std::vector<Part>& parts) {
     squares += error * error;
   }
   mean.estimate = sum;
-  if (squares > 0) mean.std_error = std::sqrt(squares);
+  if (squares > 0 && std::isfinite(squares)) mean.std_error = std::sqrt(squares);
   return mean;
 }
 

@@ -59,6 +59,7 @@ std::string estimate_and_error(double estimate, double error, ErrorForm form) {
   const bool is_short = form == ErrorForm::kLastDigits;
   if (error == 0) return rounded_short(estimate, 6) + (is_short ? "(0)" : " +- 0");
   const double larger = std::max(std::abs(estimate), error);
+  if (!std::isfinite(larger)) return rounded_short(estimate, 6);
   if (larger < kTiny || larger >= kHuge) {
     const int exponent = decimal_exponent(larger, 2);
     const double unit = std::pow(10.0, exponent);

@@ -48,6 +48,16 @@ class PoolTest(CommandLineTest):
         return [(line, [run[name_of(line)] for run in runs])
                 for line in lines_of(self.folder / "pooled" / name)]
 
+    def test_an_error_beyond_all_numbers_is_none(self):
+        huge = {"queries": [[3, 4], [0, 1e200]], "keys": [[1, 0], [0, 1]], "baseline": "matched"}
+        config = {"name": "huge", "experiments": [{"metrics": ["logit_sd"], "given": huge}]}
+        self.runs = [self.run_config(config, f"huge{seed}", "--seed", str(seed))
+                     for seed in (0, 1)]
+        self.pool()
+        for line in lines_of(self.folder / "pooled" / "baselines.csv"):
+            self.assertNotEqual(line["matched"], "")
+            self.assertEqual(line["matched_std_error"], "")
+
     def test_queries_that_overflowed_are_left_out_of_the_pool_too(self):
         config = {"name": "few", "experiments": [FEW_OVERFLOW | {"name": "few"}]}
         config["experiments"][0].pop("sampler")
