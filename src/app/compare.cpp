@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,13 +28,14 @@ namespace {
 struct ComparedRun {
   std::string folder;
   std::vector<ResultRow> rows;
+  std::set<std::uint64_t> seeds;
   std::optional<Plan> plan;  // none if its config asks for what this program does not know
   std::map<ResultKey, std::vector<SampleRow>> samples;  // single queries, in their order
 };
 
 ComparedRun read_compared(const std::string& folder) {
   const std::filesystem::path place = run_place(folder);
-  ComparedRun run{folder, read_finished(place).rows, std::nullopt, {}};
+  ComparedRun run{folder, read_finished(place).rows, {}, std::nullopt, {}};
   if (std::filesystem::exists(place / "samples.csv")) {
     for (SampleRow& row : read_rows<SampleRow>(place / "samples.csv")) {
       run.samples[row.key].push_back(std::move(row));
@@ -41,8 +43,11 @@ ComparedRun read_compared(const std::string& folder) {
   }
   const std::optional<Manifest> manifest = read_manifest(place);
   if (!manifest) return run;
+  run.seeds = {manifest->part.seeds.begin(), manifest->part.seeds.end()};
+  if (run.seeds.empty()) run.seeds = {manifest->seed};
   try {
     run.plan = make_plan(parse_config(manifest->config.text, folder).config);
+    for (Cell& cell : run.plan->cells) cell.queries *= manifest->part.runs();
     for (Experiment& experiment : run.plan->config.experiments) {
       if (!experiment.given) continue;
       experiment.given->weights = true;  // neither these nor baselines are in the lines
@@ -111,10 +116,11 @@ Shared shared_draws(const ComparedRun& run_a, const ComparedRun& run_b, const Re
   const LineSource ours = source_of(run_a.plan, a);
   const LineSource theirs = source_of(run_b.plan, b);
   if (ours.cell == nullptr || theirs.cell == nullptr) return {};
-  const bool same_queries = a.key.seed == b.key.seed && a.queries == b.queries &&
-                            ours.cell->identity == theirs.cell->identity &&
-                            ours.cell->block_queries == theirs.cell->block_queries;
-  if (!same_queries) return {};
+  const bool drawn_alike = ours.cell->identity == theirs.cell->identity &&
+                           ours.cell->block_queries == theirs.cell->block_queries;
+  const auto is_shared = [&](std::uint64_t seed) { return run_b.seeds.contains(seed); };
+  if (!drawn_alike || std::ranges::none_of(run_a.seeds, is_shared)) return {};
+  if (run_a.seeds != run_b.seeds || a.queries != b.queries) return {"queries", -1};
   if (*ours.scaling == *theirs.scaling && ours.saturated_above == theirs.saturated_above) {
     return {"logits", 1};
   }
@@ -192,8 +198,8 @@ ScreenTable screen_of(const Differences& found, const ComparedRun& a, const Comp
   note(count("none", true), "lines are of given numbers, which have no error");
   note(count("numbers", true), "lines are of the same given numbers: there is no chance in them");
   note(count("queries"),
-       "lines share their queries, not their logits: the error is at most the sum of both, as "
-       "here; 100 samples or more in both runs tell it");
+       "lines share queries, but not all of them, or not their logits: the error is at most the "
+       "sum of both, as here; of the same queries 100 samples or more in both runs tell it");
   note(count("paired"),
        "lines share their queries: the error is that of pairs, by the correlation in samples.csv");
   note(count("logits"),

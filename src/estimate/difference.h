@@ -16,7 +16,8 @@ namespace attnscale {
 struct Shared {
   std::string name = "none";  ///< or "queries", "paired", "logits"; "numbers" if they are given
   /// Of both estimates: 0 of other queries; of the same ones that of single queries where it is
-  /// known ("paired"), else -1, the worst ("queries"); 1 of the same logits: no error is left.
+  /// known ("paired"), else, or of some the same, -1, the worst ("queries"); 1 of the same logits:
+  /// no error is left.
   double correlation = 0;
 };
 

@@ -85,6 +85,22 @@ class CompareTest(CommandLineTest):
                                1, places=9)
         self.assertIn("the error is that of pairs", self.succeed("compare", "a", "b").stdout)
 
+    def test_runs_that_share_some_queries_are_not_taken_for_independent(self):
+        config = one("a", d=4, queries=200, metrics="top_weight", scalings="none")
+        for seed in (1, 2, 3):
+            self.run_config(config, f"s{seed}", "--seed", seed)
+        self.run_config(config, "longer", "--seed", "1", "--set", "queries=300")
+        for pool, runs in (("first", ["s1", "s2"]), ("other", ["s1", "s3"])):
+            self.succeed("pool", pool, *runs, "--quiet")
+        for a, b, shared in (("s1", "longer", "queries"), ("s1", "first", "queries"),
+                             ("first", "other", "queries"), ("first", "s3", "none"),
+                             ("first", "first", "logits"), ("s1", "s1", "logits")):
+            row, = self.table(a, b)
+            self.assertEqual(row["shared"], shared, (a, b))
+            errors = float(row["std_error_a"]), float(row["std_error_b"])
+            expected = {"queries": sum(errors), "none": math.hypot(*errors), "logits": 0}[shared]
+            self.assertAlmostEqual(float(row["std_error"]), expected, places=12)
+
     def test_given_numbers_have_no_chance_in_them(self):
         def numbers(file, **more):
             return {"name": "given", "experiments": [
