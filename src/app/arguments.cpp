@@ -237,7 +237,8 @@ std::string axis_json(const std::string& text) {
   return text.find(',') == std::string::npos ? text : "[" + text + "]";
 }
 
-std::string names_json(const std::vector<std::string>& texts) {
+std::string names_json(const std::vector<std::string>& texts,
+                       std::string (*json_of)(std::string_view name)) {
   std::string items;
   const auto add = [&](const std::string& item) { items += (items.empty() ? "" : ", ") + item; };
   for (const std::string& text : texts) {
@@ -254,7 +255,7 @@ std::string names_json(const std::vector<std::string>& texts) {
         name += c;
         continue;
       }
-      add(quote(std::exchange(name, "")));
+      add(json_of(std::exchange(name, "")));
     }
   }
   return "[" + items + "]";

@@ -114,8 +114,9 @@ std::vector<double> parse_numbers(const Arguments& arguments, std::string_view w
 std::string axis_json(const std::string& text);
 
 /// The same for a list of names: JSON, or names with commas between them, but for commas within
-/// brackets.
-std::string names_json(const std::vector<std::string>& texts);
+/// brackets. `json_of` makes JSON of one that is none.
+std::string names_json(const std::vector<std::string>& texts,
+                       std::string (*json_of)(std::string_view name));
 
 /// The preset of that name, or the formula that the text is, such as "q.k / sqrt(d)". Throws
 /// UserError for what is neither; `asked` names the command and its option.

@@ -8,9 +8,11 @@
 #include "config/config.h"
 #include "config/nearest_name.h"
 #include "config/user_error.h"
+#include "config/values.h"
 #include "estimate/exact_reach.h"
 #include "experiment/metric_range.h"
 #include "experiment/plan.h"
+#include "io/json_text.h"
 #include "io/table.h"
 #include "report/number_text.h"
 
@@ -21,6 +23,19 @@ struct ExactCommand {
   std::vector<Override> asked;  // d, keys, scalings and metrics, as far as they are given
   std::vector<double> levels;   // to be reached; empty for a table of values
 };
+
+// A preset by its name; a formula under a name that its letters and digits make.
+std::string scaling_json(std::string_view text) {
+  if (is_name(text) && text.find(".k") == std::string_view::npos) return quote(text);
+  std::string name;
+  for (const char c : text) {
+    const bool is_of_name = is_name(std::string_view(&c, 1)) || c == '.';
+    if (is_of_name) name += c;
+    if (!is_of_name && !name.empty() && name.back() != '_') name += '_';
+  }
+  while (name.ends_with('_')) name.pop_back();
+  return fmt::format(R"({{"name": {}, "logit": {}}})", quote(name), quote(text));
+}
 
 ExactCommand exact_command(const Arguments& arguments) {
   arguments.no_words();
@@ -36,12 +51,15 @@ ExactCommand exact_command(const Arguments& arguments) {
     }
     exact.asked.push_back({key, json, place});
   }
-  for (const auto& [option, key] : {std::pair("scaling", "scalings"), {"metric", "metrics"}}) {
+  const auto add_names = [&](const char* option, const char* key,
+                             std::string (*json_of)(std::string_view)) {
     const std::vector<std::string> texts = arguments.texts(option);
-    if (texts.empty()) continue;
+    if (texts.empty()) return;
     exact.asked.push_back(
-        {key, names_json(texts), fmt::format("--{} {}", option, join(texts, " "))});
-  }
+        {key, names_json(texts, json_of), fmt::format("--{} {}", option, join(texts, " "))});
+  };
+  add_names("scaling", "scalings", scaling_json);
+  add_names("metric", "metrics", quote);
   if (const auto levels = arguments.text("reach")) {
     exact.levels = parse_numbers(arguments, "levels to reach", *levels);
   }

@@ -15,8 +15,8 @@ inline constexpr std::array kExactOptions{
     OptionRow{"d", "N", "head size; like --keys a number, a list (4,16) or a range (4..1024x4 in steps "
               "of times 4, 2..10+2 of plus 2)"},
     OptionRow{"keys", "N", "number of keys (default 8)"},
-    OptionRow{"scaling", "NAME", "one or several with commas (default none,div_sqrt_d,div_d), or JSON "
-              "as in a config; may be repeated", true},
+    OptionRow{"scaling", "PRESET|FORMULA", "one or several with commas (default none,div_sqrt_d,div_d), "
+              "or JSON as in a config; may be repeated", true},
     OptionRow{"metric", "NAME", "one or several with commas, or all (default those of a config; "
               "with --reach top_weight)", true},
     OptionRow{"reach", "LEVEL", "solve for where the metric reaches this: for d if --keys is given, for the "

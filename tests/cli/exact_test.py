@@ -106,6 +106,14 @@ class ExactTest(CommandLineTest):
         self.refuse("exact", "--keys", "8", "--reach", "much", says=["levels", "much"])
         self.refuse("exact", "4", says=['takes no "4"'])
 
+    def test_takes_formulas_as_check_does(self):
+        answer = self.succeed("exact", "--d", "16", "--metric", "logit_sd", "--format", "csv",
+                              "--scaling", "none,0.5 q.k,(q / sqrt(d)).k", "--scaling", "q.k")
+        rows = list(csv.DictReader(io.StringIO(answer.stdout)))
+        self.assertEqual([(row["series"], float(row["exact"])) for row in rows],
+                         [("none", 4), ("0.5_q.k", 2), ("q_sqrt_d_.k", 1), ("q.k", 4)])
+        self.refuse("exact", "--d", "4", "--scaling", "0.5 q.kk", says=["logit", "q.k"])
+
     def test_refuses_a_level_that_a_metric_cannot_have(self):
         for asked, found, allowed in (
                 (["--keys", "8", "--reach", "0.5,2"], "top_weight of 2", "from 0 to 1"),
