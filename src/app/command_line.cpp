@@ -230,8 +230,8 @@ constexpr std::array kCompareOptions{
               false, "table markdown csv json"},
     kHelp};
 constexpr std::array kShowOptions{
-    OptionRow{"format", "FORMAT", "table, markdown or csv (default table); csv joins the summaries of all runs",
-              false, "table markdown csv"},
+    OptionRow{"format", "FORMAT", "table, markdown, csv or json (default table); csv and json join the summaries of all runs",
+              false, "table markdown csv json"},
     OptionRow{"metric", "NAME", "print the tables of this metric alone, or of all; may be repeated", true},
     kHelp};
 constexpr std::array kSoftmaxOptions{

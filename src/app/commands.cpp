@@ -287,7 +287,7 @@ std::string show_text(const std::vector<std::string>& folders, TableFormat forma
     Results results = read_finished(place);
     keep_metrics(metrics, place, results.rows);
     std::optional<Manifest> manifest = read_manifest(place);
-    if (format == TableFormat::kCsv) {
+    if (format == TableFormat::kCsv || format == TableFormat::kJson) {
       while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
       runs.push_back({std::move(folder), std::move(manifest), std::move(results.rows)});
       continue;
@@ -296,6 +296,7 @@ std::string show_text(const std::vector<std::string>& folders, TableFormat forma
     const auto asked = metrics.empty() ? Asked::kReport : Asked::kMetrics;
     text += report_text(results, manifest.value_or(Manifest{}).words, format, screen, asked);
   }
+  if (format == TableFormat::kJson) return to_json(joined_summary(runs));
   return format == TableFormat::kCsv ? to_csv(joined_summary(runs)) : text;
 }
 

@@ -84,6 +84,11 @@ class ShowTest(CommandLineTest):
         joined = self.succeed("show", "run", "lesson", "run/", "--format", "csv").stdout
         lines = list(csv.DictReader(io.StringIO(joined)))
         self.assertEqual(list(lines[0])[:2], ["folder", "run_id"])
+        objects = json.loads(self.succeed("show", "run", "lesson", "run/", "--format",
+                                          "json").stdout)
+        self.assertEqual([list(row) for row in objects], [list(line) for line in lines])
+        self.assertEqual([(row["run_id"], row["estimate"]) for row in objects],
+                         [(line["run_id"], float(line["estimate"])) for line in lines])
         text = (self.folder / "run" / "summary.csv").read_text()
         summary = list(csv.DictReader(io.StringIO(text)))
         for line, wanted in zip(lines, summary + summary, strict=True):  # lesson has no lines

@@ -21,8 +21,8 @@ OPTIONS = {
               "--value-d N", "--layers N", "--help"],
     "plot": ["--metric M", "--x X", "--sort", "--out DIR", "--pdf", "--help"],
     "report": ["--out FILE", "--help"],
-    "exact": ["--d N", "--keys N", "--scaling NAME", "--metric NAME", "--reach LEVEL",
-              "--format FORMAT", "--help"],
+    "exact": ["--d N", "--keys N", r"--scaling PRESET\|FORMULA", "--metric NAME",
+              "--reach LEVEL", "--format FORMAT", "--help"],
     "check": ["--d N", "--keys N", "--queries N", r"--scaling PRESET\|FORMULA", "--logit-sd X",
               "--top-weight X", "--format FORMAT", "--help"],
     "schema": ["--help"],
@@ -155,7 +155,7 @@ class UsageTest(CommandLineTest):
                             says=[f"attnscale run: {option}", f'"{value}"', allowed])
         for value in ("tabel", "markdown"):
             self.refuse("plan", TRY_THIS, "--format", value, says=["table, csv, json"])
-        self.refuse("show", "x", "--format", "json", says=["table, markdown, csv"])
+        self.refuse("show", "x", "--format", "xml", says=["table, markdown, csv, json"])
         self.refuse("softmax", "1,2", "--d", "0", says=["--d", '"0"'])
         self.assertEqual(list(self.folder.iterdir()), [])
 
