@@ -11,6 +11,7 @@ same bytes: nothing but they and the versions of matplotlib and pandas goes in.
 import argparse
 import logging
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -191,6 +192,7 @@ def read_arguments():
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that goes away ends it quietly
     options = read_arguments()
     # Where the home cannot be written to, matplotlib uses a temporary folder; no need to say so.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -260,6 +261,7 @@ def parse_arguments():
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that goes away ends it quietly
     options = parse_arguments()
     try:
         runs = [read_run(folder, label)
@@ -272,13 +274,13 @@ def main():
         text = page(runs, vega)
         with whole_file(out) as part:
             part.write_text(text, encoding="utf-8")
+        print(shown(out), flush=True)
     except UnwrittenFile as error:
         print(f"report.py: {shown(error)}", file=sys.stderr)
         return 1
     except (ReportError, OSError) as error:
         print(f"report.py: {shown(error)}", file=sys.stderr)
         return 2
-    print(shown(out))
     return 0
 
 
