@@ -59,6 +59,9 @@ mkdir -p "$out"
 if [[ ${1-} == --handed-in ]]; then
   folders=("${@:2}")
   ((${#folders[@]} > 1)) || fail '--handed-in needs the folders of two runs or more'
+  for folder in "${folders[@]}"; do
+    [[ $folder != --* ]] || fail "$folder is no folder; it stands before --handed-in"
+  done
 else
   config=${1-$root/configs/try_this.json}
   for ((seed = 1; seed <= seeds; ++seed)); do

@@ -184,7 +184,7 @@ class GivenHeadsTest(CommandLineTest):
                 (drawn, ["/experiments/0/by", 'is for numbers that are "given"', "remove it"]),
                 (self.config(by=["heads"]), ["/by/0", 'did you mean "head"?']),
                 (self.config(by=["head", "head"]), ["/by/1", "a second time"]),
-                (self.config(by=[]), ["/by", '"head" or "query"'])]:
+                (self.config(by=[]), ["/by", '"head" and "query"'])]:
             message = self.refuse("run", self.write_config(config), "--out", "no", says=says)
             self.assertEqual(message.count("\n"), 1, message)
             self.assertFalse((self.folder / "no").exists())

@@ -292,7 +292,9 @@ class ClassroomTest(CommandLineTest):
     def test_wrong_commands_are_refused(self):
         for arguments, says in ((["--seeds", "one"], '--seeds needs a number'),
                                 (["--seeds"], "--seeds needs a value"),
-                                (["--handed-in", "ada"], "two runs or more")):
+                                (["--handed-in", "ada"], "two runs or more"),
+                                (["--handed-in", "ada", "bob", "--out", "class"],
+                                 "--out is no folder; it stands before --handed-in")):
             answer = self.classroom(*arguments)
             self.assertEqual((answer.returncode, answer.stdout), (2, ""))
             self.assertIn(says, answer.stderr)
