@@ -128,7 +128,8 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   ScreenTable screen;
   screen.header = {"experiment", "entries", "d",      "keys",
                    "sampler",    "queries", "blocks", "cpu seconds"};
-  double total = 0;
+  constexpr double kFilesAndExactMeans = 0.02;  // of a run of no work
+  double total = kFilesAndExactMeans;
   for (const PlanLine& line : lines) {
     screen.rows.push_back({line.asked->name, name_with_value(line.entries, line.entries_value),
                            whole(line.d), std::to_string(line.keys), line.sampler,
@@ -147,9 +148,8 @@ std::string plan_screen(const Config& config, const std::vector<PlanLine>& lines
   const std::vector<std::string> given = given_lines(config);
   if (!given.empty()) text += "\nGiven numbers\n";
   for (const std::string& line : given) text += fmt::format("  {}\n", line);
-  text += fmt::format("\nA run would take {} {} processor seconds. Nothing was run.\n",
-                      total < 0.01 ? "less than" : "about",
-                      total < 0.01 ? "0.01" : seconds_text(total));
+  text += fmt::format("\nA run would take about {} processor seconds. Nothing was run.\n",
+                      seconds_text(total));
   if (const std::string hint = faster_sampler(config); !hint.empty()) text += hint + "\n";
   return text + fmt::format("Results go to {}\n", in_one_line(folder.string()));
 }

@@ -15,7 +15,7 @@ struct SamplerRow {
   std::string_view name;
   std::string_view help;  ///< one line
   bool draws_entries;     ///< draws every entry, so that its work grows with d
-  double nanoseconds;     ///< rough time of one entry (of one score if none is drawn)
+  double nanoseconds;     ///< rough time of a normal entry (of a score if none is drawn)
   std::int64_t max_d;
   std::int64_t max_keys;
   /// Whether the sampler has a rule for these entries.

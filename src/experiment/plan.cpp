@@ -77,16 +77,19 @@ double seconds_of(const Experiment& experiment, const Cell& cell, double per_sco
   constexpr double kPerNorm = 10e-9;      // a chi-squared, where no entry is drawn
   const auto queries = static_cast<double>(cell.queries);
   const double scores = queries * static_cast<double>(cell.draw.keys);
-  const double entries = (scores + queries) * static_cast<double>(cell.draw.d);
+  const auto d = static_cast<double>(cell.draw.d);
+  const auto normals_of = [](const Law& law) { return times_normal(entry_shape(law).kind); };
+  const double normals = d * (queries * normals_of(cell.draw.entries.queries) +
+                              scores * normals_of(cell.draw.entries.keys));
   const bool draws_entries = experiment.sampler->draws_entries;
-  const double drawn = draws_entries ? entries : scores;
+  const double drawn = draws_entries ? normals : scores;
   const bool draws_norms = !draws_entries && cell.draw.norms != NormRequest::kNone;
   const auto scalings = static_cast<double>(experiment.scalings.size());
   const auto metrics = static_cast<double>(experiment.metrics.size());
   const auto products = static_cast<double>(cell.draw.products.size());
-  return drawn * (experiment.sampler->nanoseconds * 1e-9 + products * kPerRounding) +
-         (draws_norms ? scores * kPerNorm : 0) + scores * per_score +
-         scalings * queries * metrics * kPerMetric;
+  return drawn * experiment.sampler->nanoseconds * 1e-9 +
+         (scores + queries) * d * products * kPerRounding + (draws_norms ? scores * kPerNorm : 0) +
+         scores * per_score + scalings * queries * metrics * kPerMetric;
 }
 
 }  // namespace

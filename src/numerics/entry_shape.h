@@ -23,6 +23,28 @@ enum class EntryKind {
   kSigned,       ///< a sign with probability p, else 0. Numbers: p
 };
 
+/// Rough time of an entry of that kind over a normal one's: the medians of AVX2 among the entries/
+/// of attnscale_benchmarks, at d = 1024, all in one sitting.
+constexpr double times_normal(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::kNormal:
+    case EntryKind::kExponential:
+      break;
+    case EntryKind::kUniform:
+    case EntryKind::kSigned:
+      return 0.44;
+    case EntryKind::kLogistic:
+      return 1.16;
+    case EntryKind::kMixedNormal:
+      return 1.5;
+    case EntryKind::kTruncatedNormal:
+      return 2;
+    case EntryKind::kStudentT:
+      return 2.6;
+  }
+  return 1;
+}
+
 /// An entry is mean + sd x, x of that kind.
 struct EntryShape {
   double mean = 0;

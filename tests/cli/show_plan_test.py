@@ -165,6 +165,16 @@ class PlanTest(CommandLineTest):
         self.assertRegex(text,
                          r"A run would take about [\d.]+ processor seconds\. Nothing was run\.")
 
+    # Of the same sizes; Student's t took 2.6 times a normal entry, a sign 0.44 times.
+    def test_a_law_costs_what_its_entries_take(self):
+        config = self.write_config({"name": "a", "experiments": [
+            {"d": 4096, "keys": 1, "entries": ["normal", {"law": "student_t", "nu": 5},
+                                               "rademacher"]}]})
+        rows = csv.DictReader(io.StringIO(self.succeed("plan", config, "--format", "csv").stdout))
+        normal, student, sign = [float(row["cpu_seconds"]) for row in rows]
+        self.assertAlmostEqual(student / normal, 2.6, 1)
+        self.assertAlmostEqual(sign / normal, 0.44, 1)
+
     def test_a_factor_of_nothing_is_said(self):
         idle = {"name": "idle", "logit": "0 q.k"}
         config = self.write_config({"name": "a", "experiments": [
