@@ -118,9 +118,8 @@ class QueryGroup {
       const ProductRule& rule = draw_.products[r];
       std::vector<double>& queries = rounded_queries_[r];
       round_entries(rule.entries, {}, queries);
-      for (double& entry : queries) {
-        entry = round_to(rule.scaled_queries, rule.query_factor * entry);
-      }
+      for (double& entry : queries) entry *= rule.query_factor;
+      round_all(rule.scaled_queries, queries);
       quantise(rule, {}, queries);
       if (rule.quantised != Precision::kInt8Tensor) continue;
       largest_of_keys_[r].assign(static_cast<std::size_t>(stride_), 0);

@@ -135,9 +135,7 @@ double centred(double squared_norm, double sum, double d) {
 
 // Numbers as another precision holds them, and the largest magnitude there was so far.
 void finish_step(Precision precision, std::span<double> numbers, std::span<double> peaks) {
-  if (precision != Precision::kFloat64) {
-    for (double& number : numbers) number = round_to(precision, number);
-  }
+  round_all(precision, numbers);
   for (std::size_t n = 0; n < peaks.size(); ++n) {
     constexpr double kUnbounded = std::numeric_limits<double>::infinity();
     const double magnitude = std::abs(numbers[n]);

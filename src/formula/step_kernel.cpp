@@ -6,10 +6,6 @@
 #include "numerics/portable_math.h"
 #include "numerics/vector_clones.h"
 
-// What is not inlined into each version of the kernel stays a call and makes no vectors of its
-// loop.
-#define ATTNSCALE_INLINED __attribute__((always_inline))
-
 namespace attnscale {
 namespace {
 

@@ -3,11 +3,13 @@
 // is computed.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+
+#include "numerics/vector_clones.h"
 
 namespace attnscale {
 
@@ -65,6 +67,36 @@ constexpr FloatFormat format_of(Precision precision) {
   return {53, -1074, std::numeric_limits<double>::max()};
 }
 
+/// Calls work(round), round(x) = round_to(precision, x), whose format is worked out but once. In a
+/// loop between vector clones it is done in vectors.
+template <typename Work>
+ATTNSCALE_INLINED inline auto with_rounding_to(Precision precision, const Work& work) {
+  if (precision == Precision::kFloat64) {
+    return work([](double x) ATTNSCALE_INLINED { return x; });
+  }
+  if (precision == Precision::kFloat32) {  // the processor's own
+    return work([](double x)
+                    ATTNSCALE_INLINED { return static_cast<double>(static_cast<float>(x)); });
+  }
+  constexpr std::uint64_t kExponentBits = std::uint64_t{0x7ff} << 52;
+  const auto power_of_two = [](int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  };
+  const FloatFormat format = format_of(precision);
+  const double least = power_of_two(format.smallest_power + format.digits - 1);
+  const double rounds = 1.5 * power_of_two(53 - format.digits);
+  return work([=](double x) ATTNSCALE_INLINED {
+    const double magnitude = std::abs(x);
+    const double size = magnitude < 2 * format.largest ? magnitude : 2 * format.largest;
+    // The power of two at or below it; a sum of 1.5 times 2^52 steps has no place for a fraction.
+    const double power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & kExponentBits);
+    const double shift = (power > least ? power : least) * rounds;
+    const double rounded = (size + shift) - shift;
+    const double held = std::copysign(rounded > format.largest ? format.beyond : rounded, x);
+    return x != x ? x : held;
+  });
+}
+
 /// The number of that format nearest to x, of two equally near the one whose last bit is 0, in one
 /// rounding. Subnormal numbers are kept; from half a step beyond the largest number on, infinity,
 /// or NaN in E4M3, or the largest number again. NaN and the sign of zero stay.
@@ -73,22 +105,10 @@ constexpr FloatFormat format_of(Precision precision) {
 /// and rounded by this, is what that format's own operation gives: 53 bits are at least twice its
 /// own and two more, so the double's rounding never tips the second.
 inline double round_to(Precision precision, double x) {
-  if (precision == Precision::kFloat64 || std::isnan(x)) return x;
-  if (precision == Precision::kFloat32) return static_cast<float>(x);  // the processor's own
-  const FloatFormat format = format_of(precision);
-  if (std::isinf(x)) return std::copysign(format.beyond, x);
-  const auto power_of_two = [](int exponent) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  };
-  constexpr std::uint64_t kExponentBits = 0x7ff;
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  const int exponent = static_cast<int>((bits >> 52) & kExponentBits) - 1023;
-  // The distance between the format's numbers around x, and x in units of it.
-  const int step = std::max(exponent - (format.digits - 1), format.smallest_power);
-  constexpr double kRounds = 0x1.8p+52;  // adding it leaves no place for a fraction
-  const double steps = (std::abs(x) * power_of_two(-step) + kRounds) - kRounds;
-  const double rounded = steps * power_of_two(step);
-  return std::copysign(rounded > format.largest ? format.beyond : rounded, x);
+  return with_rounding_to(precision, [x](auto round) { return round(x); });
 }
+
+/// The same of every number, in vectors.
+void round_all(Precision precision, std::span<double> numbers);
 
 }  // namespace attnscale

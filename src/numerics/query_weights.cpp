@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "numerics/lanes.h"
 #include "numerics/portable_math.h"
@@ -12,10 +13,13 @@ namespace attnscale {
 namespace {
 
 // e^x for any x, from 0 to infinity: plain::exp ends at 700.
-double exponential(double x) {
-  if (std::abs(x) <= 700) return plain::exp(x);
-  const double root = plain::exp(x / 2);
-  return root * root;
+ATTNSCALE_VECTOR_CLONES
+void exponentiate(std::span<double> numbers) {
+  for (double& x : numbers) {
+    const bool is_within = std::abs(x) <= 700;
+    const double power = plain::exp(is_within ? x : x / 2);
+    x = is_within ? power : power * power;
+  }
 }
 
 // Neighbours first, then their sums, and so on; what has no neighbour waits. The numbers are lost.
@@ -93,10 +97,19 @@ void QueryWeights::fill_softmax() {
   }
 }
 
-double QueryWeights::exponential_of(double logit) const {
+void QueryWeights::take_exponentials(std::span<const double> logits,
+                                     std::span<double> exponentials) const {
   const PrecisionSteps& steps = rule_.precision;
-  const Precision widest = std::min(steps.logit, steps.exponential);
-  return round_to(steps.exponential, exponential(round_to(widest, logit - shift_)));
+  for (std::size_t key = 0; key < logits.size(); ++key) exponentials[key] = logits[key] - shift_;
+  round_all(std::min(steps.logit, steps.exponential), exponentials);
+  exponentiate(exponentials);
+  round_all(steps.exponential, exponentials);
+}
+
+double QueryWeights::exponential_of(double logit) const {
+  double exponential = 0;
+  take_exponentials({&logit, 1}, {&exponential, 1});
+  return exponential;
 }
 
 // Puts exponentials in place of weights and returns their sum. All keys are one tile unless tiles
@@ -111,22 +124,23 @@ double QueryWeights::sum_exponentials() {
   for (std::size_t first = 0; first < keys; first += tile) {
     const std::size_t end = std::min(keys, first + tile);
     if (rule_.max_shift == MaxShift::kSubtracted) {
-      const double before = shift_;
+      const double shift_before = shift_;
       const auto seen = logits_.subspan(first, end - first);
       shift_ = std::max(shift_, *std::max_element(seen.begin(), seen.end()));
-      if (first > 0 && shift_ > before) {
-        const double factor = exponential_of(before);
+      if (first > 0 && shift_ > shift_before) {
+        const double factor = exponential_of(shift_before);
         total = round_to(steps.sum, total * factor);
-        for (std::size_t key = 0; key < first; ++key) {
-          weights_[key] = round_to(steps.sum, weights_[key] * factor);
-        }
+        const std::span<double> before = std::span(weights_).first(first);
+        for (double& weight : before) weight *= factor;
+        round_all(steps.sum, before);
       }
     }
-    double sum = 0;
-    for (std::size_t key = first; key < end; ++key) {
-      weights_[key] = exponential_of(logits_[key]);
-      sum = round_to(steps.sum, sum + weights_[key]);
-    }
+    const std::span<double> exponentials = std::span(weights_).subspan(first, end - first);
+    take_exponentials(logits_.subspan(first, end - first), exponentials);
+    const double sum = with_rounding_to(steps.sum, [&](auto round) {
+      return std::accumulate(exponentials.begin(), exponentials.end(), 0.0,
+                             [&](double so_far, double e) { return round(so_far + e); });
+    });
     total = round_to(steps.sum, total + sum);
   }
   if (steps.sum_order != SumOrder::kPairwise) return total;
@@ -151,10 +165,17 @@ void QueryWeights::fill_softmax_step_by_step() {
   }
   // A finite number over infinity would be a weight of 0 that looks like one.
   overflowed_ = !std::isfinite(total);
-  for (std::size_t key = 0; key < logits_.size(); ++key) {
-    weights_[key] = round_to(steps.weight, weights_[key] / total);
-    complements_[key] = round_to(steps.weight, 1 - weights_[key]);
-  }
+  for (std::size_t key = 0; key < logits_.size(); ++key) weights_[key] /= total;
+  finish_weights();
+}
+
+// Rounds them, and what is left of 1.
+void QueryWeights::finish_weights() {
+  const std::span<double> found = std::span(weights_).first(logits_.size());
+  const std::span<double> left = std::span(complements_).first(logits_.size());
+  round_all(rule_.precision.weight, found);
+  for (std::size_t key = 0; key < found.size(); ++key) left[key] = 1 - found[key];
+  round_all(rule_.precision.weight, left);
 }
 
 double QueryWeights::log_sum() const {
@@ -187,13 +208,16 @@ void QueryWeights::fill_sigmoid() {
 void QueryWeights::fill_sigmoid_step_by_step() {
   const PrecisionSteps& steps = rule_.precision;
   const double bias = round_to(steps.logit, rule_.normaliser.bias);
-  for (std::size_t key = 0; key < logits_.size(); ++key) {
-    const double logit = round_to(steps.logit, logits_[key] + bias);
-    overflowed_ = overflowed_ || !std::isfinite(logit);
-    const double e = round_to(steps.exponential, exponential(-logit));
-    weights_[key] = round_to(steps.weight, 1 / round_to(steps.exponential, 1 + e));
-    complements_[key] = round_to(steps.weight, 1 - weights_[key]);
-  }
+  const std::span<double> found = std::span(weights_).first(logits_.size());
+  for (std::size_t key = 0; key < found.size(); ++key) found[key] = -(logits_[key] + bias);
+  round_all(steps.logit, found);
+  overflowed_ = !all_finite(found);
+  exponentiate(found);
+  round_all(steps.exponential, found);
+  for (double& number : found) number = 1 + number;
+  round_all(steps.exponential, found);
+  for (double& number : found) number = 1 / number;
+  finish_weights();
 }
 
 }  // namespace attnscale

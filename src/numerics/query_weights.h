@@ -94,7 +94,9 @@ class QueryWeights {
   void find_top();
   void fill_softmax();
   void fill_softmax_step_by_step();
+  void take_exponentials(std::span<const double> logits, std::span<double> exponentials) const;
   double exponential_of(double logit) const;
+  void finish_weights();
   double sum_exponentials();
   void fill_sigmoid();
   void fill_sigmoid_step_by_step();

@@ -16,7 +16,7 @@ void raise_to_magnitudes(std::span<const double> entries, std::span<double> larg
 void round_entries(Precision format, std::span<const double> largest, std::span<double> entries) {
   if (format == Precision::kFloat64) return;
   if (format < Precision::kInt8Row) {
-    for (double& entry : entries) entry = round_to(format, entry);
+    round_all(format, entries);
     return;
   }
   constexpr double kLargestInteger = 127;
@@ -30,15 +30,17 @@ void round_entries(Precision format, std::span<const double> largest, std::span<
   }
 }
 
+ATTNSCALE_VECTOR_CLONES
 void add_up_products(Precision sum, std::span<const double> queries, std::span<const double> keys,
                      std::span<double> products) {
-  std::ranges::fill(products, 0.0);
-  for (std::size_t row = 0; row < queries.size(); row += products.size()) {
-    for (std::size_t query = 0; query < products.size(); ++query) {
-      double& so_far = products[query];
-      so_far = round_to(sum, so_far + queries[row + query] * keys[row + query]);
+  std::fill(products.begin(), products.end(), 0.0);
+  with_rounding_to(sum, [=](auto round) ATTNSCALE_INLINED {
+    for (std::size_t row = 0; row < queries.size(); row += products.size()) {
+      for (std::size_t query = 0; query < products.size(); ++query) {
+        products[query] = round(products[query] + queries[row + query] * keys[row + query]);
+      }
     }
-  }
+  });
 }
 
 }  // namespace attnscale

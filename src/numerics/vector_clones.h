@@ -10,3 +10,7 @@
 #else
 #define ATTNSCALE_VECTOR_CLONES
 #endif
+
+/// Of what such a loop calls: what is not inlined into each version stays a call and makes no
+/// vectors of the loop.
+#define ATTNSCALE_INLINED __attribute__((always_inline))

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
@@ -123,6 +125,29 @@ TEST(RoundTo, FadesToAZeroOfTheSameSign) {
     EXPECT_TRUE(std::signbit(round_to(precision, -smallest / 4)));
     EXPECT_TRUE(std::signbit(round_to(precision, -0.0)));
     EXPECT_FALSE(std::signbit(round_to(precision, 0.0)));
+  }
+}
+
+// Each of 65,536 upper halves of a float, those of doubles of every size, and random doubles.
+TEST(RoundAll, GivesTheSameBitsAsOneByOne) {
+  std::mt19937_64 words(2);
+  std::vector<double> numbers;
+  for (std::uint32_t half = 0; half < 65536; ++half) {
+    numbers.push_back(static_cast<double>(std::bit_cast<float>(half << 16)));
+    numbers.push_back(std::bit_cast<double>(std::uint64_t{half} << 48));
+    numbers.push_back(std::bit_cast<double>(words()));
+  }
+  for (int format = 0; format < static_cast<int>(Precision::kInt8Row); ++format) {
+    const auto precision = static_cast<Precision>(format);
+    std::vector<double> rounded = numbers;
+    round_all(precision, rounded);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double alone = round_to(precision, numbers[i]);
+      ASSERT_TRUE(std::isnan(alone) ? std::isnan(rounded[i])
+                                    : std::bit_cast<std::uint64_t>(alone) ==
+                                          std::bit_cast<std::uint64_t>(rounded[i]))
+          << numbers[i] << " in format " << format;
+    }
   }
 }
 
