@@ -96,6 +96,9 @@ const std::vector<StepsRow>& rows() {
       {{"weight", kChoice, kOptional, R"("float64")",
         "Of exponential over sum, of 1 - weight and of the slope.", {}, kFormats},
         {read_member<&PrecisionSteps::weight>, write_step<&PrecisionSteps::weight>}},
+      {{"output", kChoice, kOptional, R"("float64")",
+        "Of the output, a sum in float64 of weights times values.", {}, kFormats},
+        {read_member<&PrecisionSteps::output>, write_step<&PrecisionSteps::output>}},
       {{"sum_order", kOwn, kOptional, R"("sequential")",
         "Key by key, neighbours first, or tile by tile of so many keys with the largest logit so "
         "far (online softmax).", {1, kMostTileKeys}},
@@ -103,17 +106,6 @@ const std::vector<StepsRow>& rows() {
   };
   // clang-format on
   return table;
-}
-
-// Steps that other programs round and this one does not.
-void expect_no_unrounded_step(const JsonValue& object) {
-  for (const JsonMember& member : object.members) {
-    if (member.name != "output") continue;
-    refuse(member.value, fmt::format("the step {} is always in float64; leave it out, and round "
-                                     "\"product\", \"logit\", \"exponential\", \"sum\" or "
-                                     "\"weight\"",
-                                     quote(member.name)));
-  }
 }
 
 }  // namespace
@@ -129,7 +121,6 @@ void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps
                 : PrecisionSteps(static_cast<Precision>(read_choice_place(value, named)));
     return;
   }
-  expect_no_unrounded_step(value);
   read_object(value, rows(), steps);
   if (!steps.has_exact_weights() || steps.sum_order == SumOrder::kSequential) return;
   refuse(*value.find("sum_order"),

@@ -189,8 +189,8 @@ void add_weights(const Experiment& experiment, const ResultKey& key_of_line,
     for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights[key] * value[i];
   }
   for (std::size_t i = 0; i < output.size(); ++i) {
-    group.outputs.push_back(
-        {key_of_line, query.head, query.query, static_cast<std::int64_t>(i), output[i]});
+    group.outputs.push_back({key_of_line, query.head, query.query, static_cast<std::int64_t>(i),
+                             round_to(found.rule().precision.output, output[i])});
   }
 }
 

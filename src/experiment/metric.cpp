@@ -10,6 +10,7 @@
 
 #include "numerics/portable_math.h"
 #include "numerics/softmax_query.h"
+#include "numerics/weight_errors.h"
 #include "numerics/weight_jacobian.h"
 #include "numerics/weight_sums.h"
 #include "theory/exact_pair.h"
@@ -74,68 +75,17 @@ double aligned_weight_of(const Weights& w) {
   return w.rule().normaliser.kind == NormaliserKind::kSigmoid ? sum : std::min(sum, 1.0);
 }
 
-// Against the same query in float64.
-
-const Weights& exact_of(const Weights& w, const Context& c) {
-  return c.exact != nullptr ? *c.exact : w;
-}
-
-double weight_error(const Weights& w, const Context& c) {
-  const auto exact = exact_of(w, c).weights();
-  double sum = 0;
-  for (std::size_t key = 0; key < exact.size(); ++key) {
-    sum += std::abs(w.weights()[key] - exact[key]);
-  }
-  return sum / 2;
-}
-
-double largest_weight_error(const Weights& w, const Context& c) {
-  const auto exact = exact_of(w, c).weights();
-  double largest = 0;
-  for (std::size_t key = 0; key < exact.size(); ++key) {
-    largest = std::max(largest, std::abs(w.weights()[key] - exact[key]));
-  }
-  return largest;
-}
-
-// Of values of unit variance, an output has a variance of sum p^2. Beside a large sink the squares
-// of weights would vanish, so they are of weights over the largest.
-double output_error(const Weights& w, const Context& c) {
-  const auto exact = exact_of(w, c).weights();
-  const double largest = *std::ranges::max_element(exact);
-  if (largest == 0)
-    return largest_weight_error(w, c) == 0 ? 0 : std::numeric_limits<double>::infinity();
-  double squares = 0;
-  double differences = 0;
-  for (std::size_t key = 0; key < exact.size(); ++key) {
-    const double weight = exact[key] / largest;
-    const double off = (w.weights()[key] - exact[key]) / largest;
-    squares += weight * weight;
-    differences += off * off;
-  }
-  return std::sqrt(differences / squares);
-}
-
-// Exact weights may be equal where logits are not; rounded ones are told apart by nothing else.
+// Against the same query in float64. Exact weights may be equal where logits are not; rounded ones
+// are told apart by nothing else.
 double wrong_top(const Weights& w, const Context& c) {
   if (c.exact == nullptr) return 0;
   const auto top = std::ranges::max_element(w.weights()) - w.weights().begin();
   return std::cmp_equal(top, c.exact->top()) ? 0 : 1;
 }
 
-double entropy_error(const Weights& w, const Context& c) {
-  return std::abs(sum_entropy(w) - sum_entropy(exact_of(w, c)));
-}
-
-double logit_error(const Weights& w, const Context& c) {
-  const auto exact = exact_of(w, c).logits();
-  double squares = 0;
-  for (std::size_t key = 0; key < exact.size(); ++key) {
-    const double error = w.logits()[key] - exact[key];
-    squares += error * error;
-  }
-  return std::sqrt(squares / static_cast<double>(exact.size()));
-}
+template <double (*kError)(const Weights& rounded, const Weights& exact)>
+constexpr WeightsFormula kAgainstExact =
+    [](const Weights& w, const Context& c) { return kError(w, c.exact != nullptr ? *c.exact : w); };
 
 // By running sums.
 
@@ -340,12 +290,12 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true},
     {.name = "weight_error", .unit = "1", .title = "error of the weights",
      .help = "half the sum of |p - p of float64| over the keys",
-     .of_weights = weight_error, .measure = kBySums<no_error>,
+     .of_weights = kAgainstExact<weight_error>, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
      .axis = HistogramAxis::kSum},
     {.name = "largest_weight_error", .unit = "1", .title = "largest error of a weight",
      .help = "largest |p - p of float64| of a query's keys",
-     .of_weights = largest_weight_error, .measure = kBySums<no_error>,
+     .of_weights = kAgainstExact<largest_weight_error>, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true},
     {.name = "wrong_top", .unit = "1", .title = "share of queries with a wrong top key",
      .help = "1 where the first of the largest weights is not float64's, else 0: ties count",
@@ -354,17 +304,17 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
      .is_fraction = true},
     {.name = "entropy_error", .unit = "nat", .title = "error of the entropy",
      .help = "|entropy - entropy in float64|",
-     .of_weights = entropy_error, .measure = kBySums<no_error>,
+     .of_weights = kAgainstExact<entropy_error>, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true,
      .axis = HistogramAxis::kEntropy},
     {.name = "output_error", .unit = "1", .title = "relative error of an output",
-     .help = "sqrt(sum (p - p of float64)^2 / sum (p of float64)^2): that of an output over values "
-             "of unit variance",
-     .of_weights = output_error, .measure = kBySums<no_error>,
+     .help = "sqrt(mean square error of an output over values of unit variance / its variance): "
+             "of sum (p - p of float64)^2, and of the step output's rounding",
+     .of_weights = kAgainstExact<output_error>, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .needs_two_keys = true, .against_exact = true},
     {.name = "logit_error", .unit = "logit", .title = "error of a logit",
      .help = "sqrt(mean (logit - logit in float64)^2) over all keys and queries",
-     .of_weights = logit_error, .measure = kBySums<no_error>,
+     .of_weights = kAgainstExact<logit_error>, .measure = kBySums<no_error>,
      .needs = MetricNeeds::kPrecision, .is_root_mean_square = true, .against_exact = true,
      .axis = HistogramAxis::kLogit, .moments = 4},
     {.name = "aligned_top", .unit = "1", .title = "share of queries whose top key is aligned",

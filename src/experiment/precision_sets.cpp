@@ -5,11 +5,11 @@
 namespace attnscale {
 namespace {
 
-// A product of tensors of one format, summed in float32, and a softmax in float32 whose weights go
-// back to that format.
+// A product of tensors of one format, summed in float32, and a softmax in float32 whose weights and
+// outputs go back to that format.
 constexpr PrecisionSteps eager(Precision stored) {
   PrecisionSteps steps;
-  steps.entries = steps.product = steps.logit = steps.weight = stored;
+  steps.entries = steps.product = steps.logit = steps.weight = steps.output = stored;
   steps.product_sum = steps.exponential = steps.sum = Precision::kFloat32;
   return steps;
 }
@@ -21,7 +21,7 @@ constexpr PrecisionSteps tiled(Precision stored, Precision quantised, Precision 
   steps.quantised = quantised;
   steps.product_sum = product_sum;
   steps.product = steps.logit = steps.exponential = steps.sum = Precision::kFloat32;
-  steps.weight = stored;
+  steps.weight = steps.output = stored;
   steps.sum_order = SumOrder::kTiles;
   steps.tile_keys = 128;
   return steps;
@@ -29,7 +29,7 @@ constexpr PrecisionSteps tiled(Precision stored, Precision quantised, Precision 
 
 constexpr PrecisionSteps in_float16_key_by_key() {
   PrecisionSteps steps(Precision::kFloat16);
-  steps.sum = Precision::kFloat16;
+  steps.sum = steps.output = Precision::kFloat16;
   return steps;
 }
 

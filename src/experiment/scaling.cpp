@@ -52,7 +52,7 @@ Formula with_bare_queries(const Formula& logit, std::size_t place) {
 std::string steps_text(const PrecisionSteps& steps, NormaliserKind normaliser) {
   // A sigmoid sums nothing.
   const bool has_sum = normaliser != NormaliserKind::kSigmoid;
-  const std::array<std::pair<std::string_view, Precision>, 9> named{
+  const std::array<std::pair<std::string_view, Precision>, 10> named{
       {{"entries", steps.entries},
        {"scaled_queries", steps.scaled_queries},
        {"quantised", steps.quantised},
@@ -61,6 +61,7 @@ std::string steps_text(const PrecisionSteps& steps, NormaliserKind normaliser) {
        {"logit", steps.logit},
        {"exponential", steps.exponential},
        {"weight", steps.weight},
+       {"output", steps.output},
        {"sum", has_sum ? steps.sum : Precision::kFloat64}}};
   std::string text;
   for (std::size_t format = kPrecisionNames.size() - 1; format > 0; --format) {

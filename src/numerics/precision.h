@@ -111,4 +111,9 @@ inline double round_to(Precision precision, double x) {
 /// The same of every number, in vectors.
 void round_all(Precision precision, std::span<double> numbers);
 
+/// The mean square of what rounding to a format does to a normal number of mean 0 and spread `sd`,
+/// as if the format had no largest number. Errors within one step are taken as evenly spread, which
+/// makes the root too large by 1e-5 of it in bfloat16, 0.2 % in E4M3 and 0.7 % in E5M2.
+double rounding_variance(Precision precision, double sd);
+
 }  // namespace attnscale

@@ -33,12 +33,14 @@ struct PrecisionSteps {
   Precision sum =
       Precision::kFloat64;  ///< partial sums, and in tiles what is rescaled; no sigmoid's
   Precision weight = Precision::kFloat64;  ///< weights, their complements and slopes
+  /// Of the output, a sum of weights times values in float64.
+  Precision output = Precision::kFloat64;
   SumOrder sum_order = SumOrder::kSequential;
   std::int64_t tile_keys = 0;  ///< of kTiles
 
   constexpr PrecisionSteps() = default;
 
-  /// Every step in that format but the sum, which accelerators take in float32.
+  /// Every step to the weights in that format but the sum, which accelerators take in float32.
   constexpr PrecisionSteps(Precision all)
       : product(all),
         logit(all),
@@ -64,7 +66,9 @@ struct PrecisionSteps {
   }
 
   /// True if no step is narrower than float64, so that no order of a sum is emulated either.
-  constexpr bool is_exact() const { return has_exact_weights() && !takes_entries(); }
+  constexpr bool is_exact() const {
+    return has_exact_weights() && !takes_entries() && output == Precision::kFloat64;
+  }
 
   friend bool operator==(const PrecisionSteps&, const PrecisionSteps&) = default;
 };

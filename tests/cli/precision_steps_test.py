@@ -212,12 +212,37 @@ class PrecisionStepsTest(CommandLineTest):
             np.testing.assert_array_equal(self.column(folder, "x", "logit"),
                                           [0.3125, largest, largest, -largest])
 
-    def test_a_step_that_is_not_rounded_is_refused(self):
-        config = self.write_config({"name": "x", "experiments": [
-            {"d": 4, "scalings": [{"name": "x", "logit": "q.k",
-                                   "precision": {"output": "bfloat16"}}]}]})
-        self.refuse("plan", config, says=['/precision/output',
-                                          'the step "output" is always in float64'])
+    # Equal weights of n keys make an output of spread 1 / sqrt(n), whose error's mean square is an
+    # integral over NumPy's float16, here of a grid of steps far below its own; and given values
+    # make outputs that are NumPy's. A narrow weight's error adds to it: 1/48 in E5M2 is 1/48 + off.
+    def test_outputs_are_rounded(self):
+        for keys in (3, 48, 1024):
+            folder = self.given(np.zeros(keys), {
+                "out": {"output": "float16"}, "wide": "float64",
+                "both": {"output": "float16", "weight": "float8_e5m2"}}, f"out{keys}",
+                ["output_error"])
+            sd = 1 / np.sqrt(keys)
+            x = np.linspace(-9, 9, 2_000_001) * sd
+            density = np.exp(-x**2 / 2 / sd**2)
+            square = ((x.astype(np.float16) - x)**2 * density).sum() / density.sum()
+            found = self.estimate(folder, "out", "output_error")
+            self.assertAlmostEqual(found / (np.sqrt(square) / sd), 1, 3)
+            self.assertEqual(self.estimate(folder, "wide", "output_error"), 0)
+            weight = self.column(folder, "both", "weight")[0]
+            off = weight * keys - 1
+            self.assertAlmostEqual(self.estimate(folder, "both", "output_error") /
+                                   np.hypot(off, found * (1 + off)), 1, 1 if off else 12)
+        values = np.random.default_rng(9).normal(size=(5, 3))
+        folder = self.run_config({"name": "values", "experiments": [
+            {"given": {"queries": [[1]], "keys": [[0.5], [1], [2], [-1], [0]],
+                       "values": values.tolist(), "weights": True},
+             "scalings": [{"name": "x", "logit": "q.k", "precision": {"output": "float16"}}]}]},
+            "values")
+        outputs = np.array([float(line["output"]) for line in self.lines(folder, "outputs.csv")])
+        weights = np.exp([0.5, 1, 2, -1, 0])
+        np.testing.assert_array_equal(
+            outputs, (weights / weights.sum() @ values).astype(np.float16))
+        self.assertIn("output in float16", self.succeed("plan", "values.config.json").stdout)
 
 
 if __name__ == "__main__":

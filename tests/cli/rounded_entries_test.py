@@ -91,7 +91,7 @@ class RoundedEntriesTest(CommandLineTest):
     def test_named_sets_are_their_steps(self):
         eager = {"entries": "bfloat16", "product_sum": "float32", "product": "bfloat16",
                  "logit": "bfloat16", "exponential": "float32", "sum": "float32",
-                 "weight": "bfloat16"}
+                 "weight": "bfloat16", "output": "bfloat16"}
         names = ("torch_eager_bf16", "torch_eager_fp16", "flash_attention", "fp8_qk", "int8_qk",
                  "sequential_half")
         metrics = ("logit_error", "weight_error", "output_error")
@@ -106,7 +106,7 @@ class RoundedEntriesTest(CommandLineTest):
         self.assertLess(found["flash_attention", "logit_error", 64], 1e-6)
         plan = " ".join(self.succeed("plan", "sets.config.json").stdout.split())
         self.assertIn("torch_eager_bf16 = q.k / sqrt(d); ", plan)
-        self.assertIn("entries, product, logit, weight in bfloat16", plan)
+        self.assertIn("entries, product, logit, weight, output in bfloat16", plan)
         self.assertIn("summed in tiles of 128 keys", plan)
         listed = self.succeed("list", "precisions").stdout
         for name in names:
