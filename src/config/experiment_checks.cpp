@@ -130,8 +130,21 @@ void check_entries(const JsonValue& value, const Experiment& experiment, const S
                        "{}",
                        quote(scaling.name), why));
   };
-  if (experiment.given) refuse_it("which is done to drawn entries only");
-  if (!experiment.sampler->gives_products) {
+  if (experiment.given) {
+    if (!experiment.given->scores.empty()) {
+      refuse_it("which given scores no longer have; give queries and keys");
+    }
+    if (steps.quantised == Precision::kInt8Tensor) {
+      refuse_it(
+          "with one scale for all keys of a query, of which given queries may see different ones; "
+          "write \"int8_row\"");
+    }
+    if (steps.scaled_queries != Precision::kFloat64 &&
+        (mentions(scaling.logit, "keys") || mentions(scaling.logit, "i"))) {
+      refuse_it(
+          "with \"scaled_queries\", for which a formula of given numbers names neither keys nor i");
+    }
+  } else if (!experiment.sampler->gives_products) {
     refuse_it(fmt::format("and the sampler {} does not give these; write \"sampler\": \"vectors\"",
                           quote(experiment.sampler->name)));
   }

@@ -197,11 +197,12 @@ void check_scalings(const JsonValue& value, const Experiment& experiment) {
     if (wider.query != d || wider.key != d) {
       refuse_it("takes norms of more than the given heads; write rms(q).rms(k)");
     }
-    if (given.baseline.normal && norms_for(scaling) == NormRequest::kSums &&
-        !baseline_sampler().draws_entries) {
+    const bool takes_entries =
+        norms_for(scaling) == NormRequest::kSums || scaling.weights.precision.takes_entries();
+    if (given.baseline.normal && takes_entries && !baseline_sampler().draws_entries) {
       refuse_it(
-          "takes means of entries, which a baseline of normal entries lacks; write \"baseline\": "
-          "\"matched\"");
+          "takes means of entries or rounds them, which a baseline of normal entries lacks; write "
+          "\"baseline\": \"matched\"");
     }
     if (given.scores.empty() || !has_norm(scaling.logit)) continue;
     refuse_it(

@@ -44,7 +44,10 @@ class GivenMeasurer {
         scaling_(scaling),
         given_(*experiment.given),
         compares_(asks_for_exact_weights(experiment) && !scaling.weights.precision.is_exact()),
-        saturated_above_(experiment.saturated_above) {}
+        saturated_above_(experiment.saturated_above) {
+    if (const auto rule = product_rule(scaling, size())) rounded_.emplace(given_, *rule);
+    if (const auto rule = exact_product_rule(scaling)) stored_.emplace(given_, *rule);
+  }
 
   // Scales, weighs and measures one query, whose logits and weights are kept until the next.
   const QueryNumbers& measure(const GivenQuery& query) {
@@ -54,7 +57,7 @@ class GivenMeasurer {
     const bool may_hide = !precision.has_exact_logits() && !program_->linear();
     peaks_.assign(may_hide ? seen.scores.size() : 0, 0);
     top_scores_->start(1);
-    fill_logits(seen, precision, peaks_, logits_);
+    fill_logits(*program_, seen, products(rounded_, query), precision, peaks_, logits_);
     weights_.weigh(logits_, scaling_.weights, 0);
     const auto is_finite = [](double number) { return std::isfinite(number); };
     const bool are_finite =
@@ -65,7 +68,7 @@ class GivenMeasurer {
     measured_.logits = are_finite ? CentralSums::of(logits_) : CentralSums();
     QueryContext context{top_scores_->slope(0), saturated_above_, place_of(query), seen.keys};
     if (compares_) {
-      fill_logits(seen, {}, {}, exact_logits_);
+      fill_logits(*exact_program_, seen, products(stored_, query), {}, {}, exact_logits_);
       exact_weights_.weigh(exact_logits_, {scaling_.weights.normaliser}, 0);
       context.exact = &exact_weights_;
     }
@@ -79,8 +82,17 @@ class GivenMeasurer {
   const QueryWeights& weights() const { return weights_; }
 
  private:
+  FormulaSize size() const { return {.d = static_cast<double>(size_of(given_).value_or(1))}; }
+
+  // The query's scores under a rule, if there is one.
+  static std::span<const double> products(std::optional<GivenScores>& rule,
+                                          const GivenQuery& query) {
+    return rule ? rule->of(query.head, query.query).scores : query.seen.scores;
+  }
+
   // Also notes the top scores.
-  void fill_logits(const QueryScores& seen, const PrecisionSteps& precision,
+  void fill_logits(const FormulaProgram& program, const QueryScores& seen,
+                   std::span<const double> products, const PrecisionSteps& precision,
                    std::span<double> peaks, Numbers& filled) {
     filled.resize(seen.scores.size());
     for (std::size_t first = 0, end = 0; first < filled.size(); first = end) {
@@ -96,7 +108,9 @@ class GivenMeasurer {
                                  seen.query_sum,
                                  part(seen.key_sums)};
       const std::span<double> logits = part(std::span(filled));
-      program_->evaluate(scores, precision, logits, part(peaks));
+      FormulaScores taken = scores;
+      taken.scores = part(products);
+      program.evaluate(taken, precision, logits, part(peaks));
       add_biases(part(seen.biases), precision.logit, logits);
       top_scores_->add_keys(scores, logits);
     }
@@ -123,14 +137,18 @@ class GivenMeasurer {
   }
 
   void prepare(const GivenQuery& query) {
-    FormulaSize size{.d = static_cast<double>(size_of(given_).value_or(1))};
+    FormulaSize size = this->size();
     if (mentions(scaling_.logit, "keys")) size.keys = static_cast<double>(query.seen.scores.size());
     if (mentions(scaling_.logit, "i")) {
       size.i = place_of(query);
     }
     if (size_ == size) return;
     size_ = size;
-    program_.emplace(scaling_.logit, size);
+    exact_program_.emplace(scaling_.logit, size);
+    program_ = exact_program_;
+    if (scaling_.weights.precision.scaled_queries != Precision::kFloat64) {
+      program_.emplace(bare_queries(scaling_.logit, size)->logit, size);
+    }
     top_scores_.emplace(scaling_.logit, size);
   }
 
@@ -138,7 +156,10 @@ class GivenMeasurer {
   const Scaling& scaling_;
   const Given& given_;
   std::optional<FormulaSize> size_;
-  std::optional<FormulaProgram> program_;
+  std::optional<FormulaProgram> program_;  // of the scores as they are rounded
+  std::optional<FormulaProgram> exact_program_;
+  std::optional<GivenScores> rounded_;
+  std::optional<GivenScores> stored_;  // rounded to what is stored, and no further
   std::optional<TopScores> top_scores_;
   bool compares_;  // with the same query in float64
   double saturated_above_;

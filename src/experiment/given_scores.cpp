@@ -185,10 +185,32 @@ void GivenScores::score_group(const QueryGroup& group) {
         continue;
       }
       const auto size = d * kBlockQueries;
-      score_panel(std::span(queries_).subspan(block * size, size), panel_,
-                  scores_.data() + block * kBlockQueries * stride_ + first, stride_);
+      const auto queries = std::span(queries_).subspan(block * size, size);
+      double* const scores = scores_.data() + block * kBlockQueries * stride_ + first;
+      if (rule_.sum == Precision::kFloat64) {
+        score_panel(queries, panel_, scores, stride_);
+      } else {
+        add_up_block(queries, scores);
+      }
     }
   }
+}
+
+// The panel's scores with narrow sums.
+void GivenScores::add_up_block(std::span<const double> queries, double* scores) {
+  repeated_.resize(panel_.size());
+  for (std::size_t query = 0; query < kBlockQueries; ++query) {
+    for (std::size_t n = 0; n < repeated_.size(); ++n) {
+      repeated_[n] = queries[n / kPanelKeys * kBlockQueries + query];
+    }
+    add_up_products(rule_.sum, repeated_, panel_, {scores + query * stride_, kPanelKeys});
+  }
+}
+
+void GivenScores::quantise_row() {
+  double largest = 0;
+  raise_to_magnitudes(row_, {&largest, 1});
+  round_entries(rule_.quantised, {&largest, 1}, row_);
 }
 
 // The group's queries, zeros where the last block is not full.
@@ -201,6 +223,10 @@ void GivenScores::read_queries() {
   query_sums_.assign(queries, 0.0);
   for (std::size_t q = 0; q < queries; ++q) {
     given_.queries.read_row(group_.head, group_.first + static_cast<std::int64_t>(q), row_);
+    round_entries(rule_.entries, {}, row_);
+    for (double& number : row_) number *= rule_.query_factor;
+    round_entries(rule_.scaled_queries, {}, row_);
+    quantise_row();
     double* const block = queries_.data() + q / kBlockQueries * kBlockQueries * d;
     for (std::size_t i = 0; i < d; ++i) {
       block[i * kBlockQueries + q % kBlockQueries] = row_[i];
@@ -218,6 +244,8 @@ void GivenScores::read_panel(std::size_t first_key) {
   panel_.assign(d * kPanelKeys, 0.0);
   for (std::size_t key = 0; key < keys; ++key) {
     given_.keys.read_row(head, first_key_ + static_cast<std::int64_t>(first_key + key), row_);
+    round_entries(rule_.entries, {}, row_);
+    quantise_row();
     for (std::size_t i = 0; i < d; ++i) panel_[i * kPanelKeys + key] = row_[i];
   }
   // A key per lane, so that the compiler's vectors change no order of addition.

@@ -110,20 +110,26 @@ std::vector<QueryGroup> query_groups(const Given& given);
 /// Scores (raw) of one query after another.
 class GivenScores {
  public:
-  /// `given` must outlive this.
-  explicit GivenScores(const Given& given) : given_(given), seen_(given) {}
+  /// `given` must outlive this. A rule is for queries and keys, and does not quantise with one
+  /// scale for all keys.
+  explicit GivenScores(const Given& given, const ProductRule& rule = {})
+      : given_(given), rule_(rule), seen_(given) {}
 
   /// What a query sees, until the next call. Queries are computed in groups: it is fastest to ask
   /// for them in order. Every sum goes over components in order, in double precision; scores by
-  /// fused multiply-adds.
+  /// fused multiply-adds, or where the rule rounds sums by products added and rounded. Norms and
+  /// sums are of rounded numbers.
   QueryScores of(std::int64_t head, std::int64_t query);
 
  private:
   void score_group(const QueryGroup& group);
   void read_queries();
   void read_panel(std::size_t first_key);
+  void quantise_row();
+  void add_up_block(std::span<const double> queries, double* scores);
 
   const Given& given_;
+  ProductRule rule_;
   SeenKeys seen_;
   QueryGroup group_;
   std::int64_t first_key_ = 0;  // that it sees, and how many
@@ -132,9 +138,10 @@ class GivenScores {
   std::vector<double> seen_scores_;  // and what belongs to them, of the keys that a query sees
   std::vector<double> seen_norms_;
   std::vector<double> seen_sums_;
-  std::vector<double> queries_;  // block by block, as the kernel takes them
-  std::vector<double> panel_;    // of keys
-  std::vector<double> scores_;   // [query of the group * stride_ + key]
+  std::vector<double> queries_;   // block by block, as the kernel takes them
+  std::vector<double> panel_;     // of keys
+  std::vector<double> repeated_;  // a query's numbers, once for each key of a panel
+  std::vector<double> scores_;    // [query of the group * stride_ + key]
   std::size_t stride_ = 0;
   std::vector<double> squared_query_norms_;
   std::vector<double> squared_key_norms_;

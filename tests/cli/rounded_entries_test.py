@@ -88,6 +88,39 @@ class RoundedEntriesTest(CommandLineTest):
             self.assert_near(found["stored", metric, 64], found["drawn", metric, 64], 0.02)
             self.assertNotEqual(found["stored", metric, 64], found["drawn", metric, 64])
 
+    # 7 queries and 19 keys fill neither a block nor a panel; what is stored is the truth too.
+    def test_given_vectors_are_rounded_as_numpy_does(self):
+        random = np.random.default_rng(4)
+        q, k = random.normal(size=(7, 12)), random.normal(size=(19, 12))
+        np.save(self.folder / "q.npy", q)
+        np.save(self.folder / "k.npy", k)
+        narrow = np.zeros((7, 19))
+        for i in range(12):
+            narrow = bfloat16(narrow + np.outer(q[:, i], k[:, i]))
+        root = np.sqrt(12)
+        stored = bfloat16(q) @ bfloat16(k).T
+        expected = {"stored": ({"entries": "bfloat16"}, stored, stored),
+                    "scaled": ({"scaled_queries": "bfloat16"}, bfloat16(q / root) @ k.T * root,
+                               q @ k.T),
+                    "int8": ({"quantised": "int8_row"}, int8(q, 1) @ int8(k, 1).T, q @ k.T),
+                    "narrow": ({"product_sum": "bfloat16"}, narrow, q @ k.T)}
+        folder = self.run_config({"name": "given", "experiments": [
+            {"given": {"queries": "q.npy", "keys": "k.npy", "weights": True},
+             "metrics": ["logit_error"],
+             "scalings": [{"name": name, "logit": SCALED, "precision": precision}
+                          for name, (precision, _, _) in expected.items()]}]}, "given")
+        tables = {}
+        for name in ("weights", "summary"):
+            with open(folder / f"{name}.csv", newline="", encoding="ascii") as file:
+                tables[name] = list(csv.DictReader(file))
+        for name, (_, scores, exact) in expected.items():
+            logits = [float(line["logit"]) for line in tables["weights"]
+                      if line["scaling"] == name]
+            np.testing.assert_allclose(logits, scores.ravel() / root, rtol=0, atol=1e-13)
+            error, = [float(line["estimate"]) for line in tables["summary"]
+                      if line["scaling"] == name]
+            self.assertAlmostEqual(error, np.sqrt(((scores - exact)**2).mean()) / root, 12)
+
     def test_named_sets_are_their_steps(self):
         eager = {"entries": "bfloat16", "product_sum": "float32", "product": "bfloat16",
                  "logit": "bfloat16", "exponential": "float32", "sum": "float32",
@@ -128,10 +161,15 @@ class RoundedEntriesTest(CommandLineTest):
         says("fp8_qk", "without a norm", logit="rms(q).rms(k) / sqrt(d)")
         for logit in ("q.k / sqrt(d)", "(q / sqrt(j + 1)).k", "(q / 2).k + tanh(q.k)"):
             says({"scaled_queries": "float16"}, "one number must stand on q", logit=logit)
-        given = self.write_config({"name": "x", "experiments": [
-            {"given": {"scores": [[1, 2]]}, "scalings": [{"name": "x", "logit": "q.k",
-                                                          "precision": "int8_qk"}]}]})
-        self.refuse("plan", given, says=["done to drawn entries only"])
+        vectors = {"queries": [[1, 2, 3, 4]], "keys": [[1, 2, 3, 4]]}
+        for given, logit, precision, says in (
+                ({"scores": [[1, 2]]}, "q.k", "int8_qk", "give queries and keys"),
+                (vectors, "q.k", {"quantised": "int8_tensor"}, 'write "int8_row"'),
+                (vectors, "(q / keys).k", {"scaled_queries": "float16"}, "neither keys nor i"),
+                ({**vectors, "baseline": True}, "q.k", "fp8_qk", 'write "baseline": "matched"')):
+            config = self.write_config({"name": "x", "experiments": [{"given": given, "scalings": [
+                {"name": "x", "logit": logit, "precision": precision}]}]})
+            self.refuse("plan", config, says=[says])
         config = self.write_config({"name": "x", "experiments": [
             {"d": 4, "scalings": [{"name": "x", "logit": "q.k",
                                    "precision": {"logit": "int8_row"}}]}]})
