@@ -23,7 +23,8 @@ constexpr auto kSamplers = std::to_array<SamplerRow>({
      .can_draw = any_law, .draw_block = draw_block_vectors,
      .can_give_norms = can_give_norms_vectors, .gives_products = true},
     {.name = "direct",
-     .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key",
+     .help = "draws the scores, exact in law: |q|^2 once, then a normal for each key; of random "
+             "signs d bits",
      .draws_entries = false, .nanoseconds = 3, .max_d = kMany, .max_keys = kMany,
      .can_draw = can_draw_direct, .draw_block = draw_block_direct,
      .can_give_norms = can_draw_direct},

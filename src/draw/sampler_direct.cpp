@@ -1,11 +1,14 @@
 #include "draw/draw_block.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <vector>
 
 #include "draw/alignment.h"
 #include "numerics/normal_kernel.h"
+#include "numerics/vector_clones.h"
 
 namespace attnscale {
 namespace {
@@ -34,10 +37,61 @@ void draw_squared_key_norms(const Draw& draw, const BlockAddress& address, const
   }
 }
 
+bool is_fair_sign(const Law& law) {
+  return law.row == find_law("rademacher") && law.mean == 0;
+}
+
+// Scores of four keys or fewer, of eight queries each: of its d bits, ones less zeros.
+ATTNSCALE_VECTOR_CLONES
+void add_up_signs(std::span<const std::uint64_t> words, std::int64_t d, double sd,
+                  const TileBuffer& tile) {
+  constexpr std::int64_t kBits = 64;
+  const std::int64_t words_of_score = (d + kBits - 1) / kBits;
+  const std::uint64_t bits_of_last = ~std::uint64_t{0} >> (words_of_score * kBits - d);
+  auto word = words.begin();
+  for (std::int64_t key = 0; key < tile.keys; ++key) {
+    std::array<std::int64_t, kLanes> ones{};
+    for (std::int64_t w = 1; w <= words_of_score; ++w) {
+      const std::uint64_t mask = w == words_of_score ? bits_of_last : ~std::uint64_t{0};
+      for (std::int64_t& count : ones) count += std::popcount(*word++ & mask);
+    }
+    double* const scores = tile.scores.data() + key * tile.stride;
+    for (std::size_t query = 0; query < ones.size(); ++query) {
+      scores[query] = sd * static_cast<double>(2 * ones[query] - d);
+    }
+  }
+}
+
+// Whole calls of the generator: four keys, of a word for every 64 bits.
+void draw_signed_scores(const Draw& draw, const StreamKey& key, const TileBuffer& tile) {
+  constexpr std::int64_t kKeys = 4;
+  const std::int64_t words_of_score = (draw.d + 63) / 64;
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(kKeys * words_of_score * kLanes));
+  for (std::int64_t query = 0; query < tile.stride; query += kLanes) {
+    for (std::int64_t first = 0; first < tile.keys; first += kKeys) {
+      const auto call = (tile.first_key + first) / kKeys * words_of_score;
+      draw_words(key,
+                 {static_cast<std::uint64_t>(call),
+                  static_cast<std::uint64_t>(tile.first_query + query), 0, 0},
+                 words);
+      TileBuffer part = tile;
+      part.keys = std::min(kKeys, tile.keys - first);
+      part.scores = tile.scores.subspan(static_cast<std::size_t>(first * tile.stride + query));
+      add_up_signs(words, draw.d, draw.entries.queries.sd * draw.entries.keys.sd, part);
+    }
+  }
+  const auto squared_norm = [&](const Law& law) {
+    return static_cast<double>(draw.d) * law.sd * law.sd;
+  };
+  std::ranges::fill(tile.squared_query_norms, squared_norm(draw.entries.queries));
+  std::ranges::fill(tile.squared_key_norms, squared_norm(draw.entries.keys));
+}
+
 }  // namespace
 
 bool can_draw_direct(const Entries& entries) {
-  return is_centred_normal(entries.queries) && is_centred_normal(entries.keys);
+  const auto are = [&](const auto& law) { return law(entries.queries) && law(entries.keys); };
+  return are(is_centred_normal) || (are(is_fair_sign) && entries.alignment == 0);
 }
 
 void draw_squared_query_norms(const Draw& draw, const BlockAddress& address,
@@ -51,6 +105,11 @@ void draw_squared_query_norms(const Draw& draw, const BlockAddress& address,
 void draw_block_direct(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                        const TileSink& sink) {
   const StreamKey words = stream_key(address, StreamPurpose::kScores);
+  if (is_fair_sign(draw.entries.keys)) {
+    for_each_tile(draw, queries, tile_shape(draw.keys, kLanes), sink,
+                  [&](const TileBuffer& tile) { draw_signed_scores(draw, words, tile); });
+    return;
+  }
   const bool aligns = draw.entries.alignment != 0;
   const bool gives_norms = draw.norms != NormRequest::kNone;
   std::vector<double> score_sds;  // of each query, as the shifts are

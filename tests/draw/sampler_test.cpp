@@ -163,13 +163,17 @@ TEST(VectorsSampler, LongestVectorsRun) {
   for (const double score : scores) EXPECT_LT(std::abs(score), 6 * 256);
 }
 
-TEST(DirectSampler, DrawsCentredNormalEntriesOnly) {
+TEST(DirectSampler, DrawsCentredNormalEntriesAndFairSignsOnly) {
   EXPECT_TRUE(can_draw_direct(normal_entries(0, 3)));
   EXPECT_FALSE(can_draw_direct(normal_entries(0.1, 1)));
   Entries entries = normal_entries();
   entries.keys.row = find_law("rademacher");
   EXPECT_FALSE(can_draw_direct(entries));
   std::swap(entries.queries, entries.keys);
+  EXPECT_FALSE(can_draw_direct(entries));
+  entries.keys.row = find_law("rademacher");
+  EXPECT_TRUE(can_draw_direct(entries));
+  entries.alignment = 0.5;
   EXPECT_FALSE(can_draw_direct(entries));
 }
 
