@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "config/axis.h"
 #include "config/object.h"
 #include "config/schema.h"
 #include "config/values.h"
+#include "draw/entry_moments.h"
 
 namespace attnscale {
 namespace {
@@ -18,6 +20,7 @@ struct LawDraft {
   const LawRow* row = nullptr;
   NumberAxis mean;
   NumberAxis sd;
+  NumberAxis clip = {{std::numeric_limits<double>::infinity()}};
   std::vector<NumberAxis> parameters;
 };
 
@@ -30,7 +33,7 @@ struct EntriesDraft : LawDraft {
   NumberAxis aligned_keys;  // empty if it is not given
 };
 
-// The three keys of a law, which have the parameters of the law beside them; each stays two lines.
+// The keys of a law, which have the parameters of the law beside them; each stays two lines.
 // clang-format off
 constexpr double kLargestEntry = 1e6;
 constexpr double kLeastSd = 1e-70;  // squares of products of two entries are numbers too
@@ -41,6 +44,8 @@ constexpr Field kMean = {"mean", FieldType::kNumberAxis, FieldUse::kOptional, "0
                          "Mean of an entry.", {-kLargestEntry, kLargestEntry}};
 constexpr Field kSd = {"sd", FieldType::kNumberAxis, FieldUse::kOptional, "1",
                        "Spread of an entry.", {kLeastSd, kLargestEntry}};
+constexpr Field kClip = {"clip", FieldType::kNumberAxis, FieldUse::kOptional, "",
+                         "Entries beyond this or minus this become it.", {kLeastSd, kLargestEntry}};
 // clang-format on
 
 const std::vector<Row<LawDraft>>& law_rows() {
@@ -48,6 +53,7 @@ const std::vector<Row<LawDraft>>& law_rows() {
       {kLaw, kReadOnly<&LawDraft::row>},
       {kMean, kReadOnly<&LawDraft::mean>},
       {kSd, kReadOnly<&LawDraft::sd>},
+      {kClip, kReadOnly<&LawDraft::clip>},
   };
   return table;
 }
@@ -85,7 +91,11 @@ template <std::optional<LawDraft> EntriesDraft::*side>
 void read_side(const JsonValue& value, const Field& field, EntriesDraft& draft) {
   const bool is_object = value.kind == JsonKind::kObject;
   draft.*side = is_object ? read_law_object(value, law_rows())
-                          : LawDraft{read_law_name(value, field), fixed(0), fixed(1), {}};
+                          : LawDraft{read_law_name(value, field),
+                                     fixed(0),
+                                     fixed(1),
+                                     fixed(std::numeric_limits<double>::infinity()),
+                                     {}};
 }
 
 // Laws by name alone: those without parameters.
@@ -108,6 +118,7 @@ const std::vector<Row<EntriesDraft>>& rows() {
         kReadOnly<&EntriesDraft::name>},
       {kMean, kReadOnly<&EntriesDraft::mean>},
       {kSd, kReadOnly<&EntriesDraft::sd>},
+      {kClip, kReadOnly<&EntriesDraft::clip>},
       {{"queries", kOwn, kOptional, "", "Law of the queries' entries, if the keys have another.",
         {}, kLaws}, {read_side<&EntriesDraft::queries>, nullptr, side_shape}},
       {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.", {},
@@ -144,17 +155,39 @@ void check_sides(const JsonValue& value, const EntriesDraft& read) {
 void add_axes(const LawDraft& law, std::vector<NumberAxis>& axes) {
   axes.push_back(law.mean);
   axes.push_back(law.sd);
+  axes.push_back(law.clip);
   axes.insert(axes.end(), law.parameters.begin(), law.parameters.end());
 }
 
 // The law with the numbers at `next`, in the order of add_axes; moves `next` past them.
 Law take_law(const LawDraft& draft, std::vector<double>::const_iterator& next) {
-  Law law{draft.row, {}, next[0], next[1]};
-  next += 2;
+  Law law{draft.row, {}, next[0], next[1], next[2]};
+  next += 3;
   const auto parameters = std::ssize(draft.parameters);
   law.parameters.assign(next, next + parameters);
   next += parameters;
   return law;
+}
+
+// What a clip leaves must vary, and what it takes cannot be shared with a query.
+void check_clip(const JsonValue& value, const Entries& entries) {
+  for (const Law& law : {entries.queries, entries.keys}) {
+    if (!law.is_clipped()) continue;
+    if (entries.alignment != 0) {
+      refuse(*value.find("alignment"),
+             "keys cannot be aligned where entries are clipped; leave out one of \"alignment\" and "
+             "\"clip\"");
+    }
+    constexpr double kLeastLeft = 1e-6;  // of the spread; moments of less would lose their digits
+    if (entry_moments(law, 0).sd > kLeastLeft * std::min(law.clip, law.sd)) continue;
+    refuse(value, fmt::format("entries of mean {} and sd {} clipped at {} are all but the same; "
+                              "write a larger \"clip\"",
+                              number_text(law.mean), number_text(law.sd), number_text(law.clip)));
+  }
+}
+
+std::string name_of(const Law& law) {
+  return fmt::format("{}{}", law.is_clipped() ? "clipped_" : "", law.row->name);
 }
 
 void read_object_into(const JsonValue& value, std::vector<Entries>& all) {
@@ -163,9 +196,6 @@ void read_object_into(const JsonValue& value, std::vector<Entries>& all) {
   const bool one_law = !read.queries;
   const LawDraft& queries = one_law ? read : *read.queries;
   const LawDraft& keys = one_law ? read : *read.keys;
-  std::string name(queries.row->name);
-  if (!one_law) name.append("_").append(keys.row->name);
-  name = read.name.value_or(name);
 
   // Alignment, aligned keys, then the laws' numbers; one of all may be swept.
   const bool counts_aligned = !read.aligned_keys.values.empty();
@@ -174,9 +204,13 @@ void read_object_into(const JsonValue& value, std::vector<Entries>& all) {
   if (!one_law) add_axes(keys, axes);
   for (const auto& [numbers, swept] : sweep_points(value, axes)) {
     auto next = numbers.begin() + 2;
-    Entries entries{name, swept, take_law(queries, next), {}, numbers[0], std::nullopt};
+    Entries entries{{}, swept, take_law(queries, next), {}, numbers[0], std::nullopt};
     entries.keys = one_law ? entries.queries : take_law(keys, next);
+    entries.name = name_of(entries.queries);
+    if (!one_law) entries.name += "_" + name_of(entries.keys);
+    entries.name = read.name.value_or(entries.name);
     if (counts_aligned) entries.aligned_keys = static_cast<std::int64_t>(numbers[1]);
+    check_clip(value, entries);
     all.push_back(std::move(entries));
   }
 }
@@ -202,6 +236,7 @@ std::vector<std::string> law_members(Law Entries::*side, EntriesText& text,
   };
   add("mean", [](const Law& law) { return law.mean; });
   add("sd", [](const Law& law) { return law.sd; });
+  if ((text.first().*side).is_clipped()) add("clip", [](const Law& law) { return law.clip; });
   for (std::size_t i = 0; i < row.parameters.size(); ++i) {
     add(row.parameters[i].name, [i](const Law& law) { return law.parameters[i]; });
   }

@@ -45,8 +45,9 @@ void check_histogram(const JsonValue& value, const Experiment& experiment) {
 }
 
 std::string describe_law(const Law& law) {
-  return fmt::format("the law {} with mean {} and sd {}", quote(law.row->name),
-                     number_text(law.mean), number_text(law.sd));
+  return fmt::format("the law {} with mean {} and sd {}{}", quote(law.row->name),
+                     number_text(law.mean), number_text(law.sd),
+                     law.is_clipped() ? ", clipped at " + number_text(law.clip) : "");
 }
 
 std::string describe_entries(const Entries& entries) {

@@ -38,7 +38,7 @@ double middle_of_unit(std::uint64_t word) {
 }
 
 EntryShape shaped(double sd, EntryKind kind, std::array<double, 3> numbers = {}) {
-  return {0, sd, kind, numbers};
+  return {.sd = sd, .kind = kind, .numbers = numbers};
 }
 
 void fill_normal(Parameters, RandomStream& words, std::span<double> out) {
@@ -344,11 +344,12 @@ EntryShape entry_shape(const Law& law) {
   EntryShape shape = law.row->shape(law.parameters);
   shape.mean = law.mean;
   shape.sd *= law.sd;
+  shape.clip = law.clip;
   return shape;
 }
 
 bool is_centred_normal(const Law& law) {
-  return law.row == find_law("normal") && law.mean == 0;
+  return law.row == find_law("normal") && law.mean == 0 && !law.is_clipped();
 }
 
 }  // namespace attnscale

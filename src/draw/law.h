@@ -2,6 +2,7 @@
 // the schema, `attnscale list laws`, the samplers and the table-wide tests all read that table.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -46,12 +47,17 @@ std::span<const LawRow> law_table();
 /// The row of that name, or nullptr.
 const LawRow* find_law(std::string_view name);
 
-/// A law with its numbers filled in: entries are mean + sd * x with x drawn from the row.
+/// A law with its numbers filled in: entries are mean + sd * x with x drawn from the row, but
+/// `clip` or -clip where that is beyond it.
 struct Law {
   const LawRow* row = nullptr;
   std::vector<double> parameters;
   double mean = 0;
   double sd = 1;
+  double clip = std::numeric_limits<double>::infinity();
+
+  bool is_clipped() const { return clip < std::numeric_limits<double>::infinity(); }
+  bool has_atoms() const { return row->has_atoms || is_clipped(); }
 
   friend bool operator==(const Law&, const Law&) = default;
 };
@@ -59,7 +65,8 @@ struct Law {
 /// How the vector kernels draw the law's entries.
 EntryShape entry_shape(const Law& law);
 
-/// Normal entries of mean 0, whose scores are independent normals once the query is known.
+/// Normal entries of mean 0, not clipped, whose scores are independent normals once the query is
+/// known.
 bool is_centred_normal(const Law& law);
 
 }  // namespace attnscale

@@ -1,5 +1,6 @@
 #include "draw/draw_block.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -10,10 +11,11 @@ void draw_standardised(const Law& law, RandomStream& words, std::span<double> ve
   law.row->fill(law.parameters, words, vector);
 }
 
-// mean + sd x for each standardised entry x.
+// mean + sd x for each standardised entry x, clipped.
 void stretch(const Law& law, std::span<double> vector) {
-  if (law.mean == 0 && law.sd == 1) return;
-  for (double& entry : vector) entry = law.mean + law.sd * entry;
+  for (double& entry : vector) {
+    entry = std::clamp(law.mean + law.sd * entry, -law.clip, law.clip);
+  }
 }
 
 // Mixes the query's standardised entries into those of an aligned key.

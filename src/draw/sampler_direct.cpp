@@ -38,7 +38,7 @@ void draw_squared_key_norms(const Draw& draw, const BlockAddress& address, const
 }
 
 bool is_fair_sign(const Law& law) {
-  return law.row == find_law("rademacher") && law.mean == 0;
+  return law.row == find_law("rademacher") && law.mean == 0 && !law.is_clipped();
 }
 
 // Scores of four keys or fewer, of eight queries each: of its d bits, ones less zeros.
@@ -90,8 +90,9 @@ void draw_signed_scores(const Draw& draw, const StreamKey& key, const TileBuffer
 }  // namespace
 
 bool can_draw_direct(const Entries& entries) {
-  const auto are = [&](const auto& law) { return law(entries.queries) && law(entries.keys); };
-  return are(is_centred_normal) || (are(is_fair_sign) && entries.alignment == 0);
+  return is_centred_normal(entries) ||
+         (entries.blocks.empty() && is_fair_sign(entries.queries) && is_fair_sign(entries.keys) &&
+          entries.alignment == 0);
 }
 
 void draw_squared_query_norms(const Draw& draw, const BlockAddress& address,

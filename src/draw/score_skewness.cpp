@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "draw/entry_moments.h"
+
 namespace attnscale {
 namespace {
 
@@ -25,29 +27,19 @@ struct Product {
 };
 
 Product product_of(const Entries& entries, bool is_aligned) {
-  const Law& q = entries.queries;
-  const Law& k = entries.keys;
+  const EntryMoments q = entry_moments(entries.queries, 0);
+  const EntryMoments k = entry_moments(entries.keys, 0);
   const double rho = is_aligned ? entries.alignment : 0;
   const double kept = k.sd * kept_share(rho);
   return {q.sd * k.mean + q.mean * k.sd * rho, q.mean * kept, q.sd * k.sd * rho, q.sd * kept};
-}
-
-// Moments of order 0 and on of a standardised law, as many as `moments` holds.
-template <std::size_t size>
-std::array<double, size> moments_of(const Law& law) {
-  std::array<double, size> moments{1};
-  for (std::size_t order = 2; order < size; order += 2) {
-    moments[order] = law.row->even_moment(law.parameters, static_cast<int>(order / 2));
-  }
-  return moments;
 }
 
 Series product_moments(const Product& product, const Entries& entries) {
   constexpr std::size_t kX = 2 * kOrder + 1;
   constexpr std::size_t kY = kOrder + 1;
   using Polynomial = std::array<std::array<double, kY>, kX>;
-  const auto of_query = moments_of<kX>(entries.queries);
-  const auto of_key = moments_of<kY>(entries.keys);
+  const std::vector<double> of_query = entry_moments(entries.queries, 2 * kOrder).standardised;
+  const std::vector<double> of_key = entry_moments(entries.keys, kOrder).standardised;
   Polynomial product_power{};
   product_power[0][0] = 1;
   Series moments{};
@@ -173,7 +165,7 @@ PowerSkewness score_skewness(const Entries& entries, std::int64_t d, std::int64_
 PowerSkewness query_skewness(const Entries& entries, std::int64_t d, std::int64_t keys) {
   const auto size = static_cast<double>(d);
   // The sum of x^2 - 1 over a query's entries, in its spread.
-  const double variance = size * (entries.queries.row->kurtosis(entries.queries.parameters) - 1);
+  const double variance = size * (entry_moments(entries.queries, 4).standardised[4] - 1);
   if (variance == 0) return {0, 0};
   const double spread = std::sqrt(variance);
   const Series sum = sum_moments({0, 0, 1, 0}, entries, size, 0, spread);

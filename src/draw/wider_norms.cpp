@@ -16,8 +16,7 @@ void add(std::span<const double> squared_norms, double sd, std::span<double> out
 }  // namespace
 
 bool can_widen(const Entries& entries) {
-  return is_centred_normal(entries.queries) && is_centred_normal(entries.keys) &&
-         entries.alignment == 0;
+  return is_centred_normal(entries) && entries.alignment == 0;
 }
 
 void draw_wider_norms(const Draw& draw, const BlockAddress& address, const WiderVectors& wider,

@@ -52,8 +52,7 @@ bool has_known_law(const Draw& draw, const KnownLogit& logit, const WeightRule& 
   const bool of_one_law =
       !is_aligned(draw) || (forgets_shifts && aligned_of(entries, draw.keys) == draw.keys);
   return weights.precision.is_exact() && of_one_law &&
-         free_entries(draw, logit) > (has_norm ? 1 : 0) && is_centred_normal(entries.queries) &&
-         is_centred_normal(entries.keys);
+         free_entries(draw, logit) > (has_norm ? 1 : 0) && is_centred_normal(entries);
 }
 
 // The same, and weights say something: the weight of a softmax's only key is 1.
@@ -124,8 +123,7 @@ std::optional<double> aligned_share(const MetricRow& metric, const Draw& draw,
   const std::int64_t aligned = aligned_of(draw.entries, draw.keys);
   const bool are_all = aligned == draw.keys;
   const FormulaProgram program(scaling.logit, size_of(draw));
-  const bool has_ties =
-      draw.entries.queries.row->has_atoms || draw.entries.keys.row->has_atoms || !program.factor();
+  const bool has_ties = has_atoms(draw.entries) || !program.factor();
   const bool is_plain = scaling.weights == WeightRule{} && !mentions(scaling.logit, "j");
   const bool known = metric.is_fraction ? are_all || (is_plain && !has_ties) : is_plain;
   if (!known || (is_aligned(draw) && !are_all)) return std::nullopt;

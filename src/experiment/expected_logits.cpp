@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "draw/entry_moments.h"
 #include "numerics/unit.h"
 
 namespace attnscale {
@@ -12,7 +13,8 @@ namespace {
 constexpr double kDeviations = 5;  // to either side of the centre, that logits are expected within
 
 double expected_squared_norm(const Law& law, double width) {
-  return width * (law.mean * law.mean + law.sd * law.sd);
+  const EntryMoments entry = entry_moments(law, 0);
+  return width * (entry.mean * entry.mean + entry.sd * entry.sd);
 }
 
 // Spread of the product after the norm, and the most that it can be.

@@ -1,6 +1,7 @@
 #include "numerics/entry_kernel.h"
 
 #include <algorithm>
+#include <limits>
 
 // The bare comment lines keep the formatter from sorting the includes: what foreach_target.h needs
 // is set before it, and it comes before all that is compiled once per instruction set.
@@ -16,6 +17,19 @@ HWY_BEFORE_NAMESPACE();
 namespace attnscale {
 namespace HWY_NAMESPACE {
 
+// Four entries, clipped where that is asked for: a branch that goes one way all through a kernel.
+template <EntryKind kKind>
+HWY_INLINE FourDoubles clipped_entries(const Generator& generator, std::uint64_t call,
+                                       const EntryShape& shape) {
+  const FourDoubles x = four_entries(Kind<kKind>(), generator, call, shape);
+  if (shape.clip == std::numeric_limits<double>::infinity()) return x;
+  const DoubleLanes tag;
+  const Doubles low = hn::Set(tag, -shape.clip);
+  const Doubles high = hn::Set(tag, shape.clip);
+  return {hn::Clamp(x.x0, low, high), hn::Clamp(x.x1, low, high), hn::Clamp(x.x2, low, high),
+          hn::Clamp(x.x3, low, high)};
+}
+
 template <EntryKind kKind>
 HWY_INLINE void fill_entries(const StreamKey& key, std::uint64_t first_query, std::uint64_t vector,
                              const EntryShape& shape, std::size_t d, std::size_t stride,
@@ -24,7 +38,7 @@ HWY_INLINE void fill_entries(const StreamKey& key, std::uint64_t first_query, st
   for (std::size_t query = 0; query < stride; query += hn::Lanes(DoubleLanes())) {
     generator.turn_to(first_query + query, vector);
     for (std::size_t i = 0; i < d; i += 4) {
-      const FourDoubles x = four_entries(Kind<kKind>(), generator, i / 4, shape);
+      const FourDoubles x = clipped_entries<kKind>(generator, i / 4, shape);
       store_rows(x, d - i, stride, entries + i * stride + query);
     }
   }
@@ -106,7 +120,7 @@ HWY_INLINE void score_keys_of_kind(const StreamKey& key, std::uint64_t first_que
         score.start_block();
         if constexpr (kNorms == KeyNorms::kSummed) squares.start_block();
         for (std::size_t i = block; i < end; i += 4) {
-          const FourDoubles x = four_entries(Kind<kKind>(), generator, i / 4, shape);
+          const FourDoubles x = clipped_entries<kKind>(generator, i / 4, shape);
           const double* const q = rows.query_entries.data() + i * query_stride + query;
           score.add_products(load_rows(q, query_stride), x);
           if constexpr (kNorms == KeyNorms::kSummed) {

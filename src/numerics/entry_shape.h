@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
 namespace attnscale {
 
@@ -45,12 +46,13 @@ constexpr double times_normal(EntryKind kind) {
   return 1;
 }
 
-/// An entry is mean + sd x, x of that kind.
+/// An entry is mean + sd x, x of that kind, or the nearest number in [-clip, clip].
 struct EntryShape {
   double mean = 0;
   double sd = 1;
   EntryKind kind = EntryKind::kNormal;
   std::array<double, 3> numbers{};
+  double clip = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace attnscale

@@ -94,6 +94,15 @@ Real solve_odds(const Real& a, const Real& b, const Real& below, Real odds, doub
   return odds;
 }
 
+// The probability that a beta number's odds are at most `odds`, up to its mean's or so.
+double beta_below(double a, double b, double odds) {
+  const double y = 1 / (1 + odds);
+  const double x = odds * y;
+  return plain::exp_of_negative(a * plain::log(x) + b * plain::log(y) + log_gamma(a + b) -
+                                log_gamma(a) - log_gamma(b)) /
+         continued_fraction(a, b, x, y);
+}
+
 DoubleDouble odds_below(double a, double b, double below) {
   const double near = solve_odds<double>(a, b, below, a / b, 1e-7);
   return solve_odds<DoubleDouble>(a, b, below, near, 1e-10);
@@ -110,6 +119,12 @@ double student_quantile(double degrees, double probability) {
   const double root = std::sqrt(square.high);
   const double size = root + ((square - DoubleDouble(root) * root) / (2 * root)).high;
   return probability < 0.5 ? -size : size;
+}
+
+double student_tails(double degrees, double t) {
+  if (t == 0) return 1;
+  const double odds = t * t / degrees;
+  return t < 1 ? 1 - beta_below(0.5, degrees / 2, odds) : beta_below(degrees / 2, 0.5, 1 / odds);
 }
 
 double beta_quantile(double a, double b, double probability) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/quadrature.h"
 #include "theory/law_integrals.h"
-#include "theory/quadrature.h"
 
 namespace attnscale {
 

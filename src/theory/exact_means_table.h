@@ -17,8 +17,8 @@
 #include <tuple>
 #include <vector>
 
+#include "numerics/quadrature.h"
 #include "theory/exact_means.h"
-#include "theory/quadrature.h"
 #include "theory/softmax_integrals.h"
 #include "theory/weighing.h"
 
@@ -61,7 +61,7 @@ class ExactMeansTable {
   /// Means of a query with cosines for scores. Throws OutOfWork.
   const ExactMeans& of_cosines(const WeighingCase& weighing, double d, double multiplier);
 
-  /// Norms of queries of d normal entries, as theory/quadrature's chi_rule has them.
+  /// Norms of queries of d normal entries, as numerics/quadrature's chi_rule has them.
   const QuadratureRule& norms(double d, int halvings);
 
   /// The mean top weight at ascending log d.

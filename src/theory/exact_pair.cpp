@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "numerics/portable_math.h"
-#include "theory/quadrature.h"
+#include "numerics/quadrature.h"
 
 namespace attnscale {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "numerics/portable_math.h"
-#include "theory/quadrature.h"
+#include "numerics/quadrature.h"
 
 namespace attnscale {
 namespace {

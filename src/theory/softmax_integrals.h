@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "numerics/quadrature.h"
 #include "theory/exact_means.h"
-#include "theory/quadrature.h"
 
 namespace attnscale {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "theory/quadrature.h"
+#include "numerics/quadrature.h"
 
 namespace attnscale {
 namespace {

@@ -33,6 +33,17 @@ TEST(StudentQuantile, IsThatOfQuadrature) {
   EXPECT_EQ(values.at("student").size(), 78);
 }
 
+TEST(StudentTails, AreBoosts) {
+  for (const double degrees : {2.1, 3.0, 5.0, 30.0, 1000.0}) {
+    const boost::math::students_t law(degrees);
+    for (const double t : {1e-9, 0.3, 0.999, 1.0, 1.001, 2.5, 40.0, 1e5}) {
+      const double expected = 2 * boost::math::cdf(boost::math::complement(law, t));
+      EXPECT_NEAR(student_tails(degrees, t), expected, 1e-11 * expected) << degrees << " " << t;
+    }
+  }
+  EXPECT_EQ(student_tails(3, 0), 1);
+}
+
 TEST(BetaQuantile, IsThatOfQuadrature) {
   const nlohmann::json values = reference_values();
   for (const auto& line : values.at("beta")) {

@@ -203,7 +203,7 @@ TEST(ExactMeansTable, CallsNoLibraryFunctionWhoseBitsDependOnTheMachine) {
   for (const char* const file :
        {"numerics/portable_math.cpp", "theory/exact_crossing.cpp", "theory/exact_logit_moments.cpp",
         "theory/exact_means_table.cpp", "theory/exact_pair.cpp", "theory/key_grid.cpp",
-        "theory/law_integrals.cpp", "theory/logit_law.cpp", "theory/quadrature.cpp",
+        "theory/law_integrals.cpp", "theory/logit_law.cpp", "numerics/quadrature.cpp",
         "theory/softmax_integrals.cpp", "theory/top_key_terms.cpp"}) {
     std::ifstream source(std::string(ATTNSCALE_SOURCE_DIR) + "/src/" + file);
     ASSERT_TRUE(source) << file;

@@ -1,4 +1,4 @@
-#include "theory/quadrature.h"
+#include "numerics/quadrature.h"
 
 #include <algorithm>
 #include <cmath>
