@@ -10,6 +10,7 @@
 #include "config/experiment_checks.h"
 #include "config/experiment_object.h"
 #include "config/given_object.h"
+#include "config/law_object.h"
 #include "config/nearest_name.h"
 #include "config/object.h"
 #include "config/scaling_object.h"
@@ -170,6 +171,7 @@ std::string config_schema() {
   const std::string definitions = object_text({
       member_text("experiment", schema_of(experiment_schema())),
       member_text("entries", schema_of(entries_schema())),
+      member_text("block", schema_of(block_schema())),
       member_text("law", schema_of(law_schema())),
       member_text("scaling", schema_of(scaling_schema())),
       member_text("preset", schema_of(preset_names_shape())),

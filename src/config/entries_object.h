@@ -16,10 +16,10 @@ namespace attnscale {
 void read_into(const JsonValue& value, const Field& field, std::vector<Entries>& entries);
 std::string json_text(const Field& field, const std::vector<Entries>& entries);
 
-/// The keywords of JSON Schema for the key, for one of its objects and for the law of one side.
+/// The keywords of JSON Schema for the key, for one of its objects and for a block of a head.
 std::string entries_shape(const Field& field);
 std::string entries_schema();
-std::string law_schema();
+std::string block_schema();
 
 /// From 1 to the largest number that some sampler takes; the real limit is that of the experiment's
 /// own sampler.

@@ -51,6 +51,7 @@ std::string describe_law(const Law& law) {
 }
 
 std::string describe_entries(const Entries& entries) {
+  if (!entries.blocks.empty()) return "entries in blocks";
   if (entries.queries == entries.keys) return describe_law(entries.queries);
   return fmt::format("queries of {} and keys of {}", describe_law(entries.queries),
                      describe_law(entries.keys));
@@ -64,6 +65,22 @@ void check_aligned_keys(const JsonValue& value, const Experiment& experiment) {
            fmt::format("{} aligned keys, but a query has only {} {}; ask for at most that many, or "
                        "for more \"keys\"",
                        *entries.aligned_keys, fewest, fewest == 1 ? "key" : "keys"));
+  }
+}
+
+// Blocks make up the head: their sizes leave one value of d.
+void check_blocks(const JsonValue& value, const Experiment& experiment) {
+  for (const Entries& entries : experiment.entries) {
+    std::int64_t size = 0;
+    for (const EntriesBlock& block : entries.blocks) size += block.d;
+    if (size == 0) continue;
+    for (const std::int64_t d : experiment.d) {
+      if (d == size) continue;
+      refuse(said_or_whole(value, "d"),
+             fmt::format("the blocks of the entries {} have {} numbers in all, but d is {}; write "
+                         "\"d\": {}",
+                         quote(entries.name), size, d, size));
+    }
   }
 }
 
@@ -342,6 +359,7 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   check_formulas(value, experiment);
   for (const Scaling& scaling : experiment.scalings) check_entries(value, experiment, scaling);
   if (experiment.given) return;
+  check_blocks(value, experiment);
   check_sampler(value, experiment);
   for (const Scaling& scaling : experiment.scalings) check_norms(value, experiment, scaling);
   check_logit_sizes(value, experiment);

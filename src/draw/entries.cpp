@@ -22,18 +22,9 @@ double added_variance(const Entries& entries) {
          2 * rho * q.mean * k.mean * spread;
 }
 
-// With the kurtoses of centred entries.
-double score_kurtosis(const Entries& entries, double of_query, double of_key, double d,
-                      std::int64_t keys) {
-  const Law& q = entries.queries;
-  const Law& k = entries.keys;
-  if (q.mean != 0 || k.mean != 0) return kNan;
-  if (entries.alignment == 0 || aligned_of(entries, keys) == 0) {
-    return 3 + (of_query * of_key - 3) / d;
-  }
-  if (aligned_of(entries, keys) < keys || !is_centred_normal(q) || !is_centred_normal(k)) {
-    return kNan;
-  }
+// The kurtosis of scores of which all keys are aligned.
+double aligned_kurtosis(const Entries& entries, double d) {
+  if (!is_centred_normal(entries)) return kNan;
   const double rho2 = entries.alignment * entries.alignment;
   return 3 + 6 * (1 + 6 * rho2 + rho2 * rho2) / (d * (1 + rho2) * (1 + rho2));
 }
@@ -89,31 +80,59 @@ double kept_share(double alignment) {
 
 ScoreMoments score_moments(const Entries& entries, std::int64_t d, std::int64_t keys) {
   constexpr int kKurtosis = 4;
-  const EntryMoments q = entry_moments(entries.queries, kKurtosis);
-  const EntryMoments k =
-      entries.keys == entries.queries ? q : entry_moments(entries.keys, kKurtosis);
-  const auto size = static_cast<double>(d);
-  const std::int64_t aligned = aligned_of(entries, keys);
+  const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, keys);
   const double share = static_cast<double>(aligned) / static_cast<double>(keys);
-  double variance_per_entry =
-      q.sd * q.sd * k.sd * k.sd + q.mean * q.mean * k.sd * k.sd + k.mean * k.mean * q.sd * q.sd;
-  if (aligned > 0) variance_per_entry += share * added_variance(entries);
-  // Two kinds of scores mixed, `share` of them aligned: their means are this far apart.
-  const double apart = size * entries.alignment * q.sd * k.sd;
-  return {
-      size * q.mean * k.mean + share * apart,
-      std::sqrt(size * variance_per_entry + share * (1 - share) * apart * apart),
-      score_kurtosis(entries, q.standardised[kKurtosis], k.standardised[kKurtosis], size, keys)};
+  double mean = 0;
+  double variance = 0;
+  double apart = 0;  // aligned scores and others, in their means
+  bool is_centred = true;
+  struct Excess {
+    double variance;
+    double kurtosis;  // less 3
+  };
+  std::vector<Excess> excesses;
+  for (const EntriesBlock& block : blocks_of(entries, d)) {
+    const EntryMoments q = entry_moments(block.queries, kKurtosis);
+    const EntryMoments k = block.keys == block.queries ? q : entry_moments(block.keys, kKurtosis);
+    const auto size = static_cast<double>(block.d);
+    double per_entry =
+        q.sd * q.sd * k.sd * k.sd + q.mean * q.mean * k.sd * k.sd + k.mean * k.mean * q.sd * q.sd;
+    if (aligned > 0) per_entry += share * added_variance(entries);
+    mean += size * q.mean * k.mean;
+    variance += size * per_entry;
+    apart += size * entries.alignment * q.sd * k.sd;
+    is_centred = is_centred && q.mean == 0 && k.mean == 0;
+    excesses.push_back(
+        {size * per_entry, (q.standardised[kKurtosis] * k.standardised[kKurtosis] - 3) / size});
+  }
+  ScoreMoments score{mean + share * apart,
+                     std::sqrt(variance + share * (1 - share) * apart * apart), kNan};
+  if (aligned == keys) {
+    score.kurtosis = aligned_kurtosis(entries, static_cast<double>(d));
+  } else if (aligned == 0 && is_centred) {
+    score.kurtosis = 3;
+    for (const Excess& block : excesses) {
+      const double part = block.variance / variance;
+      score.kurtosis += part * part * block.kurtosis;
+    }
+  }
+  return score;
 }
 
 bool has_moments(const Entries& entries, int order) {
   const int of_query = entries.alignment == 0 ? order : 2 * order;
-  return has_moments(entries.queries, of_query) && has_moments(entries.keys, order);
+  const std::vector<EntriesBlock> blocks = blocks_of(entries, 1);
+  return std::ranges::all_of(blocks, [&](const EntriesBlock& block) {
+    return has_moments(block.queries, of_query) && has_moments(block.keys, order);
+  });
 }
 
 std::string identity_text(const Entries& entries) {
-  std::string text =
-      "queries=" + identity_text(entries.queries) + ";keys=" + identity_text(entries.keys);
+  std::string text;
+  for (const EntriesBlock& block : blocks_of(entries, 0)) {
+    if (!entries.blocks.empty()) text += "block=" + std::to_string(block.d) + ";";
+    text += "queries=" + identity_text(block.queries) + ";keys=" + identity_text(block.keys);
+  }
   if (entries.alignment == 0) return text;
   text += ";alignment=" + exact_text(entries.alignment);
   if (entries.aligned_keys) text += ";aligned_keys=" + std::to_string(*entries.aligned_keys);

@@ -7,8 +7,15 @@
 namespace attnscale {
 namespace {
 
-void draw_standardised(const Law& law, RandomStream& words, std::span<double> vector) {
-  law.row->fill(law.parameters, words, vector);
+// Calls work(law, entries) for the entries of each block of a vector.
+template <typename Work>
+void for_each_law(const std::vector<EntriesBlock>& blocks, Law EntriesBlock::*side,
+                  std::span<double> vector, const Work& work) {
+  for (const EntriesBlock& block : blocks) {
+    const auto size = static_cast<std::size_t>(block.d);
+    work(block.*side, vector.first(size));
+    vector = vector.subspan(size);
+  }
 }
 
 // mean + sd x for each standardised entry x, clipped.
@@ -50,6 +57,10 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   std::vector<double> standardised_query(query.size());
   std::vector<double> key(query.size());
   const Entries& entries = draw.entries;
+  const std::vector<EntriesBlock> blocks = blocks_of(entries, draw.d);
+  const auto draw_standardised = [&](const Law& law, std::span<double> vector) {
+    law.row->fill(law.parameters, words, vector);
+  };
   const std::int64_t aligned = entries.alignment == 0 ? 0 : aligned_of(entries, draw.keys);
   const bool gives_norms = draw.norms != NormRequest::kNone;
   const bool gives_sums = draw.norms == NormRequest::kSums;
@@ -59,17 +70,17 @@ void draw_block_boost(const Draw& draw, const BlockAddress& address, std::int64_
   for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
     for (std::int64_t q = 0; q < tile.queries; ++q) {
       if (tile.first_key == 0) {
-        draw_standardised(entries.queries, words, standardised_query);
+        for_each_law(blocks, &EntriesBlock::queries, standardised_query, draw_standardised);
         query = standardised_query;
-        stretch(entries.queries, query);
+        for_each_law(blocks, &EntriesBlock::queries, query, stretch);
         const auto place = static_cast<std::size_t>(q);
         if (gives_norms) tile.squared_query_norms[place] = dot(query, query);
         if (gives_sums) tile.query_sums[place] = sum(query);
       }
       for (std::int64_t k = 0; k < tile.keys; ++k) {
-        draw_standardised(entries.keys, words, key);
+        for_each_law(blocks, &EntriesBlock::keys, key, draw_standardised);
         if (tile.first_key + k < aligned) align(entries.alignment, standardised_query, key);
-        stretch(entries.keys, key);
+        for_each_law(blocks, &EntriesBlock::keys, key, stretch);
         const auto place = static_cast<std::size_t>(k * tile.stride + q);
         tile.scores[place] = dot(query, key);
         if (gives_norms) tile.squared_key_norms[place] = dot(key, key);

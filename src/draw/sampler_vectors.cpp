@@ -29,20 +29,34 @@ struct CompensatedSum {
   }
 };
 
+// A block of a head: whole calls of the kernels among a vector's rows, and words of its own.
+struct BlockRows {
+  EntryShape queries;
+  EntryShape keys;
+  std::int64_t d;
+  std::int64_t first_row;
+  StreamKey words;
+};
+
 // Queries that are worked on together: their entries, entries[i * stride + query].
 class QueryGroup {
  public:
-  QueryGroup(const Draw& draw, const BlockAddress& address)
-      : draw_(draw),
-        words_(stream_key(address, StreamPurpose::kEntries)),
-        key_shape_(entry_shape(draw.entries.keys)) {}
+  QueryGroup(const Draw& draw, const BlockAddress& address) : draw_(draw) {
+    for (const EntriesBlock& block : blocks_of(draw.entries, draw.d)) {
+      StreamKey words = stream_key(address, StreamPurpose::kEntries);
+      words.back() += std::uint64_t{blocks_.size()} << 8;  // beyond the purposes
+      blocks_.push_back(
+          {entry_shape(block.queries), entry_shape(block.keys), block.d, rows_, words});
+      rows_ += entry_rows(block.d);
+    }
+  }
 
   // Draws the entries of a tile's queries, and sums their squares if the tile asks for them.
   void draw_queries(const TileBuffer& tile) {
     first_query_ = tile.first_query;
     stride_ = tile.queries;
-    entries_.resize(static_cast<std::size_t>(entry_rows(draw_.d) * stride_));
-    draw_entries(words_, first_query_, 0, entry_shape(draw_.entries.queries), draw_.d, entries_);
+    entries_.resize(static_cast<std::size_t>(rows_ * stride_));
+    draw_vector(0, &BlockRows::queries, entries_);
     if (!tile.squared_query_norms.empty()) sum_queries(tile);
     round_queries();
     if (draw_.entries.alignment == 0) return;
@@ -55,9 +69,7 @@ class QueryGroup {
 
   // Scores of the same queries against a tile's keys.
   void score_keys(const TileBuffer& tile) {
-    score_drawn_keys(words_, first_query_, tile.first_key, tile.keys, key_shape_,
-                     {draw_.d, entries_, stride_, tile.scores.data(), tile.stride,
-                      tile.squared_key_norms.data()});
+    score_blocks(tile, entries_, tile.scores, tile.squared_key_norms);
     if (!tile.key_sums.empty()) sum_keys(tile);
     if (!draw_.products.empty()) multiply_rounded(tile);
     if (draw_.entries.alignment == 0) return;
@@ -67,14 +79,61 @@ class QueryGroup {
   }
 
  private:
+  // A block's rows of a vector.
+  template <typename Number>
+  std::span<Number> rows_of(const BlockRows& block, std::span<Number> entries) const {
+    return entries.subspan(static_cast<std::size_t>(block.first_row * stride_),
+                           static_cast<std::size_t>(entry_rows(block.d) * stride_));
+  }
+
+  void draw_vector(std::int64_t vector, EntryShape BlockRows::*side,
+                   std::span<double> entries) const {
+    for (const BlockRows& block : blocks_) {
+      draw_entries(block.words, first_query_, vector, block.*side, block.d,
+                   rows_of(block, entries));
+    }
+  }
+
+  // Dot products of vectors with a tile's keys, and the keys' squared norms unless they are empty:
+  // the blocks' added up.
+  void score_blocks(const TileBuffer& tile, std::span<const double> vectors,
+                    std::span<double> scores, std::span<double> norms) {
+    for (const BlockRows& block : blocks_) {
+      const bool is_first = block.first_row == 0;
+      if (!is_first) {
+        more_scores_.resize(scores.size());
+        more_norms_.resize(norms.size());
+      }
+      const std::span<double> to = is_first ? scores : more_scores_;
+      const std::span<double> norms_to = is_first ? norms : more_norms_;
+      score_drawn_keys(block.words, first_query_, tile.first_key, tile.keys, block.keys,
+                       {block.d, rows_of(block, vectors), stride_, to.data(), tile.stride,
+                        norms.empty() ? nullptr : norms_to.data()});
+      if (is_first) continue;
+      add_columns(tile, more_scores_, scores);
+      if (!norms.empty()) add_columns(tile, more_norms_, norms);
+    }
+  }
+
+  // Of this group's queries: the others' numbers are not theirs to touch.
+  void add_columns(const TileBuffer& tile, std::span<const double> more,
+                   std::span<double> to) const {
+    for (std::int64_t key = 0; key < tile.keys; ++key) {
+      for (std::int64_t query = 0; query < stride_; ++query) {
+        const auto place = static_cast<std::size_t>(key * tile.stride + query);
+        to[place] += more[place];
+      }
+    }
+  }
+
   void sum_queries(const TileBuffer& tile) const {
     for (std::int64_t query = 0; query < stride_; ++query) {
       CompensatedSum squares;
       CompensatedSum entries;
-      for (std::int64_t first = 0; first < draw_.d; first += kPart) {
+      for (std::int64_t first = 0; first < rows_; first += kPart) {
         double square = 0;
         double sum = 0;
-        for (std::int64_t i = first; i < std::min(draw_.d, first + kPart); ++i) {
+        for (std::int64_t i = first; i < std::min(rows_, first + kPart); ++i) {
           const double entry = entries_[static_cast<std::size_t>(i * stride_ + query)];
           square += entry * entry;
           sum += entry;
@@ -89,18 +148,19 @@ class QueryGroup {
   }
 
   // The keys' products with a vector of ones, for which they are drawn again.
-  void sum_keys(const TileBuffer& tile) const {
+  void sum_keys(const TileBuffer& tile) {
     std::vector<double> ones(entries_.size(), 0.0);
-    std::fill_n(ones.begin(), draw_.d * stride_, 1.0);
-    score_drawn_keys(words_, first_query_, tile.first_key, tile.keys, key_shape_,
-                     {draw_.d, ones, stride_, tile.key_sums.data(), tile.stride});
+    for (const BlockRows& block : blocks_) {
+      std::fill_n(rows_of(block, std::span(ones)).begin(), block.d * stride_, 1.0);
+    }
+    score_blocks(tile, ones, tile.key_sums, {});
   }
 
   // Entries of one key of each query, aligned as they are to be.
   void draw_key(std::int64_t key) {
     const Entries& law = draw_.entries;
     key_entries_.resize(entries_.size());
-    draw_entries(words_, first_query_, 1 + key, key_shape_, draw_.d, key_entries_);
+    draw_vector(1 + key, &BlockRows::keys, key_entries_);
     if (law.alignment == 0 || key >= aligned_of(law, draw_.keys)) return;
     const double kept = kept_share(law.alignment);
     const double of_query = law.alignment * (law.keys.sd / law.queries.sd);
@@ -156,12 +216,14 @@ class QueryGroup {
   }
 
   const Draw& draw_;
-  StreamKey words_;
-  EntryShape key_shape_;
+  std::vector<BlockRows> blocks_;
+  std::int64_t rows_ = 0;  // of a vector
   std::int64_t first_query_ = 0;
   std::int64_t stride_ = 0;
   std::vector<double> entries_;
-  std::vector<double> shifts_;  // of each query, where keys are aligned
+  std::vector<double> shifts_;       // of each query, where keys are aligned
+  std::vector<double> more_scores_;  // of a block after the first
+  std::vector<double> more_norms_;
   std::vector<double> key_entries_;
   std::vector<double> rounded_key_;
   std::vector<std::vector<double>> rounded_queries_;  // of each rule

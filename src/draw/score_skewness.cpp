@@ -26,20 +26,19 @@ struct Product {
   double x_1, y_1, x_2, x_y;
 };
 
-Product product_of(const Entries& entries, bool is_aligned) {
-  const EntryMoments q = entry_moments(entries.queries, 0);
-  const EntryMoments k = entry_moments(entries.keys, 0);
-  const double rho = is_aligned ? entries.alignment : 0;
+Product product_of(const EntriesBlock& block, double rho) {
+  const EntryMoments q = entry_moments(block.queries, 0);
+  const EntryMoments k = entry_moments(block.keys, 0);
   const double kept = k.sd * kept_share(rho);
   return {q.sd * k.mean + q.mean * k.sd * rho, q.mean * kept, q.sd * k.sd * rho, q.sd * kept};
 }
 
-Series product_moments(const Product& product, const Entries& entries) {
+Series product_moments(const Product& product, const EntriesBlock& block) {
   constexpr std::size_t kX = 2 * kOrder + 1;
   constexpr std::size_t kY = kOrder + 1;
   using Polynomial = std::array<std::array<double, kY>, kX>;
-  const std::vector<double> of_query = entry_moments(entries.queries, 2 * kOrder).standardised;
-  const std::vector<double> of_key = entry_moments(entries.keys, kOrder).standardised;
+  const std::vector<double> of_query = entry_moments(block.queries, 2 * kOrder).standardised;
+  const std::vector<double> of_key = entry_moments(block.keys, kOrder).standardised;
   Polynomial product_power{};
   product_power[0][0] = 1;
   Series moments{};
@@ -90,15 +89,22 @@ Series moments_of_cumulants(const Series& cumulants) {
   return moments;
 }
 
-// Of the sum of d products, about a place `offset` below its mean, in the unit `unit`.
-Series sum_moments(const Product& product, const Entries& entries, double d, double offset,
-                   double unit) {
-  const Product scaled{product.x_1 / unit, product.y_1 / unit, product.x_2 / unit,
-                       product.x_y / unit};
-  Series cumulants = cumulants_of(product_moments(scaled, entries));
-  for (double& cumulant : cumulants) cumulant *= d;
-  cumulants[1] = offset / unit;
-  return moments_of_cumulants(cumulants);
+// Of the sum of a head's products, about a place `offset` below its mean, in the unit `unit`.
+template <typename ProductOf>
+Series sum_moments(const std::vector<EntriesBlock>& blocks, const ProductOf& product_of_block,
+                   double offset, double unit) {
+  Series sums{};
+  for (const EntriesBlock& block : blocks) {
+    const Product product = product_of_block(block);
+    const Product scaled{product.x_1 / unit, product.y_1 / unit, product.x_2 / unit,
+                         product.x_y / unit};
+    const Series cumulants = cumulants_of(product_moments(scaled, block));
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += static_cast<double>(block.d) * cumulants[i];
+    }
+  }
+  sums[1] = offset / unit;
+  return moments_of_cumulants(sums);
 }
 
 // Of the scores of all keys, about their mean and in their spread.
@@ -112,8 +118,10 @@ Series score_series(const Entries& entries, std::int64_t d, std::int64_t keys) {
     const double part = is_aligned ? share : 1 - share;
     if (part == 0) continue;
     const double offset = is_aligned ? (1 - share) * apart : -share * apart;
-    const Series moments =
-        sum_moments(product_of(entries, is_aligned), entries, size, offset, unit);
+    const double rho = is_aligned ? entries.alignment : 0;
+    const Series moments = sum_moments(
+        blocks_of(entries, d), [&](const EntriesBlock& block) { return product_of(block, rho); },
+        offset, unit);
     for (std::size_t i = 0; i < series.size(); ++i) series[i] += part * moments[i];
   }
   return series;
@@ -163,13 +171,33 @@ PowerSkewness score_skewness(const Entries& entries, std::int64_t d, std::int64_
 }
 
 PowerSkewness query_skewness(const Entries& entries, std::int64_t d, std::int64_t keys) {
-  const auto size = static_cast<double>(d);
-  // The sum of x^2 - 1 over a query's entries, in its spread.
-  const double variance = size * (entry_moments(entries.queries, 4).standardised[4] - 1);
+  const std::vector<EntriesBlock> blocks = blocks_of(entries, d);
+  // The variance that x^2 of a block's query gives a score, in the first block's.
+  const auto variance_of = [&](const EntriesBlock& block) {
+    const auto spread = [](const EntriesBlock& one) {
+      return entry_moments(one.queries, 0).sd * entry_moments(one.keys, 0).sd;
+    };
+    const double ratio = spread(block) / spread(blocks.front());
+    return ratio * ratio;
+  };
+  // The sum of x^2 - 1 over a query's entries, so weighed, in its spread.
+  double variance = 0;
+  double mean = 0;  // of that of x^2
+  for (const EntriesBlock& block : blocks) {
+    const double each = variance_of(block);
+    const auto size = static_cast<double>(block.d);
+    variance += size * each * each * (entry_moments(block.queries, 4).standardised[4] - 1);
+    mean += size * each;
+  }
   if (variance == 0) return {0, 0};
   const double spread = std::sqrt(variance);
-  const Series sum = sum_moments({0, 0, 1, 0}, entries, size, 0, spread);
-  const double v = spread / size;
+  const Series sum = sum_moments(
+      blocks,
+      [&](const EntriesBlock& block) {
+        return Product{0, 0, variance_of(block), 0};
+      },
+      0, spread);
+  const double v = spread / mean;
   const double kurtosis = score_series(entries, d, keys)[4];
   return if_moments_exist(
       entries, {squared_skewness({0, 1, 0, 0, 0}, sum),

@@ -12,9 +12,14 @@ namespace {
 
 constexpr double kDeviations = 5;  // to either side of the centre, that logits are expected within
 
-double expected_squared_norm(const Law& law, double width) {
-  const EntryMoments entry = entry_moments(law, 0);
-  return width * (entry.mean * entry.mean + entry.sd * entry.sd);
+// Of a vector of so many entries.
+double expected_squared_norm(const Entries& entries, Law EntriesBlock::*side, double width) {
+  double norm = 0;
+  for (const EntriesBlock& block : blocks_of(entries, static_cast<std::int64_t>(width))) {
+    const EntryMoments entry = entry_moments(block.*side, 0);
+    norm += static_cast<double>(block.d) * (entry.mean * entry.mean + entry.sd * entry.sd);
+  }
+  return norm;
 }
 
 // Spread of the product after the norm, and the most that it can be.
@@ -45,11 +50,10 @@ FormulaSize size_of(const Draw& draw) {
 
 double logit_centre(const FormulaProgram& program, const Draw& draw) {
   const double score = score_moments(draw.entries, draw.d, draw.keys).mean;
-  const auto norm_of = [](const Law& law, double width) {
-    return expected_squared_norm(law, width);
-  };
-  const double query_norm = norm_of(draw.entries.queries, program.query_width());
-  const double key_norm = norm_of(draw.entries.keys, program.key_width());
+  const double query_norm =
+      expected_squared_norm(draw.entries, &EntriesBlock::queries, program.query_width());
+  const double key_norm =
+      expected_squared_norm(draw.entries, &EntriesBlock::keys, program.key_width());
   const double no_sum = 0;
   double logit = 0;
   program.evaluate({{&score, 1},
