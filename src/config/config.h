@@ -1,5 +1,5 @@
-// The face of a config: from a file or text to a validated Config, with what the command line
-// changes, and back.
+// A config as a whole: from a file or text to a validated Config, with what the command line
+// changes, and back; and its schema.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config_object.h"
 #include "config/overrides.h"
+#include "experiment/experiment.h"
 
 namespace attnscale {
+
+/// A config as read: the resolved value, and what its user should know.
+struct LoadedConfig {
+  Config config;
+  std::vector<std::string> warnings;  ///< such as softmax metrics at keys 1
+};
+
+/// The resolved config as JSON text, every default written out: parsing it gives an equal Config
+/// whose own text is the same.
+std::string to_json_text(const Config& config);
+
+/// JSON Schema (draft-07) of the config, the text of configs/schema.json.
+std::string config_schema();
 
 /// Reads, overrides, validates and resolves a config file, or standard input if `file` is "-". A
 /// config without a name has that of its file without .json. Throws UserError with file, line and

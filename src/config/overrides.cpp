@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "config/config_object.h"
 #include "config/experiment_object.h"
 #include "config/nearest_name.h"
 #include "io/json_text.h"
@@ -160,7 +159,8 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
   }
 }
 
-[[noreturn]] void refuse_unknown_path(JsonValue& document, const Override& override) {
+[[noreturn]] void refuse_unknown_path(JsonValue& document, const Override& override,
+                                      std::vector<std::string_view> keys) {
   const std::size_t dot = override.path.rfind('.');
   const std::string first = override.path.substr(0, override.path.find('.'));
   if (dot != std::string::npos && has_key(experiment_keys(), first)) {
@@ -183,7 +183,6 @@ void set_at_top(JsonValue& document, const Override& override, const JsonValue& 
     const std::vector<std::string_view> views(names.begin(), names.end());
     refuse_path(override, unknown_name("experiment", override.path.substr(0, dot), views));
   }
-  std::vector<std::string_view> keys = config_keys();
   for (const std::string_view key : experiment_keys()) {
     if (!has_key(keys, key)) keys.push_back(key);
   }
@@ -209,12 +208,13 @@ Override parse_override(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-void apply_override(JsonValue& document, const Override& override) {
+void apply_override(JsonValue& document, const Override& override,
+                    const std::vector<std::string_view>& top_keys) {
   if (document.kind != JsonKind::kObject) return;  // the reader says so
   const JsonValue value = value_of(override);
   const std::string& path = override.path;
   if (path.starts_with('/')) return set_at_pointer(document, override, value);
-  if (has_key(config_keys(), path)) return set_at_top(document, override, value);
+  if (has_key(top_keys, path)) return set_at_top(document, override, value);
   const std::size_t dot = path.rfind('.');
   if (dot != std::string::npos &&
       set_in_experiment(document, path.substr(0, dot), path.substr(dot + 1), value)) {
@@ -223,7 +223,7 @@ void apply_override(JsonValue& document, const Override& override) {
   if (has_key(experiment_keys(), path)) {
     return set_in_drawn_experiments(document, override, value);
   }
-  refuse_unknown_path(document, override);
+  refuse_unknown_path(document, override, top_keys);
 }
 
 }  // namespace attnscale

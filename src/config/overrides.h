@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/json_document.h"
 
@@ -25,7 +26,9 @@ Override parse_override(std::string_view text);
 ///   names one;
 ///   3. EXPERIMENT.key, split at the last dot, if such an experiment exists;
 ///   4. a key of an experiment, set in every drawn experiment.
-/// Throws UserError that names the override for any other path.
-void apply_override(JsonValue& document, const Override& override);
+/// Throws UserError that names the override for any other path. `top_keys` are those that a config
+/// may have.
+void apply_override(JsonValue& document, const Override& override,
+                    const std::vector<std::string_view>& top_keys);
 
 }  // namespace attnscale
