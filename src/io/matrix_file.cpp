@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "io/csv_reader.h"
-#include "io/mapped_file.h"
 #include "io/npy_file.h"
 #include "io/npz_file.h"
 #include "io/safetensors_file.h"
 #include "io/sha256.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "io/mapped_file.h"
 #include "io/tensor.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/mapped_file.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 

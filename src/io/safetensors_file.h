@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "io/mapped_file.h"
 #include "io/tensor.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 

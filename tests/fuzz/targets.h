@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "io/mapped_file.h"
 #include "io/tensor.h"
+#include "io/whole_file.h"
 
 namespace attnscale {
 
