@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "estimate/estimate.h"
-#include "estimate/interval_rule.h"
+#include "estimate/interval.h"
 #include "experiment/metric.h"
 #include "experiment/metric_range.h"
 #include "experiment/presets.h"

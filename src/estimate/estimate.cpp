@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/interval_rule.h"
+#include "estimate/interval.h"
 #include "estimate/logit_statistics.h"
 #include "experiment/expected_logits.h"
 #include "numerics/portable_math.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimate/interval_rule.h"
+#include "estimate/interval.h"
 #include "estimate/tally.h"
 #include "experiment/result_row.h"
 

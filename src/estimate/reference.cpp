@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/interval_rule.h"
+#include "estimate/interval.h"
 #include "experiment/expected_logits.h"
 #include "theory/carrying_share.h"
 #include "theory/exact_crossing.h"

@@ -7,7 +7,6 @@
 #include <cstddef>
 
 #include "estimate/interval.h"
-#include "estimate/interval_rule.h"
 #include "estimate/logit_statistics.h"
 #include "experiment/expected_logits.h"
 
