@@ -123,21 +123,13 @@ std::optional<std::int64_t> Arguments::whole_number(const std::string& name, std
   refuse(name, *found, fmt::format("a whole number from {} to {}", low, high));
 }
 
-std::optional<double> Arguments::positive_number(const std::string& name,
-                                                 const std::string& what) const {
+std::optional<double> Arguments::number(const std::string& name, const std::string& what,
+                                        const std::function<bool(double)>& is_allowed) const {
   const auto found = text(name);
   if (!found) return std::nullopt;
   const auto number = parse_number<double>(*found);
-  if (number && std::isfinite(*number) && *number > 0) return number;
+  if (number && std::isfinite(*number) && is_allowed(*number)) return number;
   refuse(name, *found, what);
-}
-
-std::optional<double> Arguments::finite_number(const std::string& name) const {
-  const auto found = text(name);
-  if (!found) return std::nullopt;
-  const auto number = parse_number<double>(*found);
-  if (number && std::isfinite(*number)) return number;
-  refuse(name, *found, "a number");
 }
 
 void Arguments::refuse(const std::string& name, const std::string& found,

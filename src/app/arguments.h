@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -63,11 +64,13 @@ class Arguments {
   std::optional<std::int64_t> whole_number(const std::string& name, std::int64_t low,
                                            std::int64_t high) const;
 
-  /// Refuses what is not a finite number above 0; `what` names it in the error.
-  std::optional<double> positive_number(const std::string& name, const std::string& what) const;
+  /// Refuses what is not a finite number that `is_allowed`; `what` names it in the error.
+  std::optional<double> number(const std::string& name, const std::string& what,
+                               const std::function<bool(double)>& is_allowed) const;
 
-  /// Refuses what is not a finite number.
-  std::optional<double> finite_number(const std::string& name) const;
+  std::optional<double> positive_number(const std::string& name, const std::string& what) const {
+    return number(name, what, [](double number) { return number > 0; });
+  }
 
   /// The value that belongs to the given word, one of its row's choices; the first if it is absent.
   template <typename Choice>

@@ -75,8 +75,9 @@ AuditCommand audit_command(const Arguments& arguments) {
   audit.query_sd = arguments.positive_number("query-sd", "a number above 0").value_or(1);
   audit.key_sd = arguments.positive_number("key-sd", "a number above 0").value_or(1);
   audit.multiplier = arguments.positive_number("multiplier", "a number above 0");
-  audit.factor = arguments.finite_number("factor");
-  audit.masked_below = arguments.finite_number("masked-below");
+  const auto is_any = [](double) { return true; };
+  audit.factor = arguments.number("factor", "a number", is_any);
+  audit.masked_below = arguments.number("masked-below", "a number", is_any);
   audit.like = arguments.text("like");
   audit.queries = arguments.text("queries");
   audit.keys = arguments.text("keys");

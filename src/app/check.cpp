@@ -241,24 +241,16 @@ CheckCommand check_command(const Arguments& arguments) {
   command.queries = needed("queries", std::int64_t{1} << 53);
   command.scaling =
       scaling_like("attnscale check: --scaling", arguments.text("scaling").value_or("none"));
-  command.saturated_above =
-      arguments.positive_number("saturated-above", "a number above 0 and below 1").value_or(0.99);
-  if (command.saturated_above >= 1) {
-    arguments.refuse("saturated-above", *arguments.text("saturated-above"),
-                     "a number above 0 and below 1");
-  }
+  command.saturated_above = arguments
+                                .number("saturated-above", "a number above 0 and below 1",
+                                        [](double number) { return number > 0 && number < 1; })
+                                .value_or(0.99);
   for (const MetricRow& metric : metric_table()) {
-    const auto text = arguments.text(option_of(metric));
-    if (!text) continue;
-    const auto number = parse_number<double>(*text);
-    if (!number || !std::isfinite(*number)) {
-      arguments.refuse(option_of(metric), *text, "a number such as 0.755");
-    }
+    const std::string option = option_of(metric);
     const MetricRange range = metric_range(metric, command.keys, command.scaling.weights);
-    if (!is_possible(*number, range)) {
-      arguments.refuse(option_of(metric), *text, range_text(range));
-    }
-    command.printed.push_back({&metric, *number, rounding_of(*text)});
+    const auto number = arguments.number(
+        option, range_text(range), [&](double printed) { return is_possible(printed, range); });
+    if (number) command.printed.push_back({&metric, *number, rounding_of(*arguments.text(option))});
   }
   if (command.printed.empty()) {
     arguments.refuse("needs a number that was printed, such as --top-weight 0.755");

@@ -206,11 +206,7 @@ std::string runs_text(const std::string& word, TableFormat format, std::size_t w
   for (const Column& column : table.columns) screen.header.push_back(column.name);
   for (const auto& row : table.rows) {
     std::vector<std::string>& cells = screen.rows.emplace_back();
-    for (const Value& value : row) {
-      const auto* text = std::get_if<std::string>(&value);
-      const auto* number = std::get_if<std::int64_t>(&value);
-      cells.push_back(text != nullptr ? *text : number != nullptr ? std::to_string(*number) : "");
-    }
+    for (const Value& value : row) cells.push_back(cell_text(value));
     cells.back() = cells.back().substr(0, kToTheMinute);
   }
   return to_text(screen, width);

@@ -64,6 +64,7 @@ bool is_possible(double number, const MetricRange& range) {
 }
 
 std::string range_text(const MetricRange& range) {
+  if (range.least == -kNoEnd) return "a number";
   const std::string least = shortest(range.least, kShownDigits);
   return range.most == kNoEnd
              ? fmt::format("a number of {} or more", least)

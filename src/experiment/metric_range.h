@@ -21,7 +21,7 @@ MetricRange metric_range(const MetricRow& metric, std::int64_t keys, const Weigh
 /// Whether a number is within, but for what single precision rounds.
 bool is_possible(double number, const MetricRange& range);
 
-/// "a number from 0 to 0.25", "a number of 1 or more".
+/// "a number from 0 to 0.25", "a number of 1 or more", "a number".
 std::string range_text(const MetricRange& range);
 
 }  // namespace attnscale
