@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -38,7 +39,14 @@ void write_stderr(const std::string& text) {
 }
 
 void say(const std::string& sentence) {
-  write_stderr(in_one_line(sentence) + "\n");
+  constexpr std::string_view kNextLine = "\n  ";
+  std::string shown;
+  std::string_view rest = sentence;
+  for (auto end = rest.find(kNextLine); end != rest.npos; end = rest.find(kNextLine)) {
+    shown.append(in_one_line(rest.substr(0, end))).append(kNextLine);
+    rest.remove_prefix(end + kNextLine.size());
+  }
+  write_stderr(shown.append(in_one_line(rest)).append("\n"));
 }
 
 std::filesystem::path shipped_file(const std::string& name) {

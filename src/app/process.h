@@ -26,7 +26,8 @@ void write_stdout(const std::string& text);
 /// The same to stderr. That it is closed or full is nothing to stop for.
 void write_stderr(const std::string& text);
 
-/// A sentence to the reader: one line of stderr.
+/// A sentence to the reader: one line of stderr; a line end within it is one only before two
+/// blanks.
 void say(const std::string& sentence);
 
 /// A file that came with this program, such as "configs/schema.json": installed, or in the clone

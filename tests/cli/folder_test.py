@@ -112,6 +112,9 @@ class PlaceTest(FolderTest):
         self.assertIn(f"\n{shown}\n\n", "\n" + self.succeed("show", name, name).stdout)
         self.refuse("run", config, "--out", name, "--set", "queries=51",
                     says=[f"{shown} holds another run"])
+        faults = self.refuse("merge", "out", name, code=5).splitlines()
+        self.assertEqual(faults[0], "cannot merge, nothing was written:")
+        self.assertTrue(faults[1].startswith(f"  {shown}"), faults)
         self.refuse("show", name + "x", says=[f"{shown}x: no such folder"])
 
     def test_with_a_limit_on_file_sizes_is_an_error_and_leaves_no_half_file(self):
