@@ -93,6 +93,6 @@ echo "${#passed[@]} of ${#folders[@]} folders pass attnscale verify; $out/checke
 "$program" pool "$out/pooled" "${passed[@]}" --force
 "$root/scripts/plot.py" "${passed[@]}" --out "$out/figures"
 if ((${#failed[@]})); then
-  printf 'classroom.sh: does not pass: %s\n' "${failed[@]}" >&2
+  printf 'classroom.sh: does not pass: %q\n' "${failed[@]}" >&2
   exit 5
 fi
