@@ -72,7 +72,8 @@ PlanLine line_of(const Experiment& experiment, const Given& given) {
           .d = size_of(given),
           .keys = all_keys(given),
           .queries = head_count(given) * query_count(given),
-          .seconds = expected_given_seconds(experiment) + expected_baseline_seconds(experiment)};
+          .seconds = expected_given_seconds(experiment) + expected_baseline_seconds(experiment) +
+                     expected_normal_seconds(experiment)};
 }
 
 PlanLine line_of(const Experiment& experiment, const Cell& cell, double seconds) {

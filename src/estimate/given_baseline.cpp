@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "estimate/logit_statistics.h"
 #include "estimate/tally.h"
@@ -295,6 +296,14 @@ double expected_baseline_seconds(const Experiment& experiment) {
   const Given& given = *experiment.given;
   if (!given.baseline.matched) return 0;
   return static_cast<double>(matched_copies(given)) * expected_given_seconds(experiment);
+}
+
+double expected_normal_seconds(const Experiment& experiment) {
+  if (!experiment.given->baseline.normal) return 0;
+  const Layers layers = layers_of(*experiment.given);
+  const std::vector<double> seconds =
+      expected_seconds(make_plan(drawn_config({}, experiment, layers)));
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 }  // namespace attnscale

@@ -36,7 +36,10 @@ std::optional<std::vector<BaselineRow>> measure_baseline(const Config& config,
 /// How many copies of given numbers a matched baseline measures: 4 to 32, fewer of large ones.
 std::int64_t matched_copies(const Given& given);
 
-/// Rough processor seconds of the matched baseline of given numbers; the normal one takes little.
+/// Rough processor seconds of the matched baseline of given numbers.
 double expected_baseline_seconds(const Experiment& experiment);
+
+/// Those of the normal one, of whose progress nobody is told.
+double expected_normal_seconds(const Experiment& experiment);
 
 }  // namespace attnscale

@@ -336,7 +336,7 @@ std::optional<GivenResults> measure_given(const Config& config, const Experiment
 double expected_given_seconds(const Experiment& experiment) {
   constexpr double kPerComponent = 0.1e-9;  // of a product
   constexpr double kPerLogit = 25e-9;       // scaled, weighed and measured
-  constexpr double kPerRounded = 100e-9;    // in a narrower precision
+  constexpr double kPerRounded = 50e-9;     // in a narrower precision
   const Given& given = *experiment.given;
   double scores = 0;
   for (std::int64_t query = 0; query < query_count(given); ++query) {

@@ -46,7 +46,7 @@ double seconds_per_logit(const Experiment& experiment, const Scaling& scaling) {
   constexpr double kNormalise = 8e-9;
   constexpr double kStep = 4e-9;
   constexpr double kWeighOneByOne = 15e-9;
-  constexpr double kRound = 30e-9;
+  constexpr double kRound = 15e-9;
   const bool narrow = !scaling.weights.precision.is_exact();
   const bool one_by_one = std::ranges::any_of(experiment.metrics, [&](const MetricRow* metric) {
     return needs_all_logits(*metric, scaling.weights);
@@ -73,8 +73,8 @@ double seconds_per_score(const Experiment& experiment) {
 
 double seconds_of(const Experiment& experiment, const Cell& cell, double per_score) {
   constexpr double kPerMetric = 20e-9;
-  constexpr double kPerRounding = 14e-9;  // of an entry, and of its product
-  constexpr double kPerNorm = 10e-9;      // a chi-squared, where no entry is drawn
+  constexpr double kPerRounding = 8e-9;  // of an entry, and of its product
+  constexpr double kPerNorm = 10e-9;     // a chi-squared, where no entry is drawn
   const auto queries = static_cast<double>(cell.queries);
   const double scores = queries * static_cast<double>(cell.draw.keys);
   const auto d = static_cast<double>(cell.draw.d);
