@@ -102,14 +102,15 @@ TEST(ResultFiles, OfEveryConfigReadBackAsTheyWereWritten) {
         EXPECT_EQ(read_and_written(folder / name, read), bytes) << name;
       }
     }
-    EXPECT_EQ(report_text(read, {}, TableFormat::kTable, {.width = 100}),
-              report_text(run.results, {}, TableFormat::kTable, {.width = 100}));
+    EXPECT_EQ(report_text(read, {}, TableFormat::kTable, {.width = 100, .height = 1000}),
+              report_text(run.results, {}, TableFormat::kTable, {.width = 100, .height = 1000}));
   }
 }
 
 TEST(ResultFiles, OfGivenNumbersTellInfinityFromNoNumber) {
   const ShortRun run(config_texts().back());
-  const std::string shown = report_text(run.results, {}, TableFormat::kTable, {.width = 100});
+  const std::string shown =
+      report_text(run.results, {}, TableFormat::kTable, {.width = 100, .height = 1000});
   for (const char* number : {" inf ", " -inf ", " nan "}) {
     EXPECT_NE(shown.find(number), std::string::npos) << number << " in\n" << shown;
   }
