@@ -244,7 +244,7 @@ Table joined_summary(const std::vector<RunSummary>& runs) {
   for (const RunSummary& run : runs) settings.push_back(settings_of(run));
   const std::vector<std::string> varied =
       are_several ? varied_names(settings) : std::vector<std::string>();
-  Table joined = table_of<ResultRow>({});
+  Table joined = attnscale::table_of<ResultRow>({});
   std::vector<Column> first;
   if (are_several) first.emplace_back("folder", Empty::kNever, ColumnType::kText);
   first.emplace_back("run_id", Empty::kAllowed, ColumnType::kText);
@@ -259,7 +259,7 @@ Table joined_summary(const std::vector<RunSummary>& runs) {
       const auto found = std::ranges::find(settings[i], name, &Settings::value_type::first);
       before.push_back(found == settings[i].end() ? Value() : cell_of(found->second));
     }
-    for (std::vector<Value>& row : table_of<ResultRow>(runs[i].rows).rows) {
+    for (std::vector<Value>& row : attnscale::table_of<ResultRow>(runs[i].rows).rows) {
       std::vector<Value> line = before;
       line.insert(line.end(), row.begin(), row.end());
       joined.rows.push_back(std::move(line));
