@@ -102,7 +102,7 @@ std::string experiments_shape(const Field&) {
   return list_shape(reference_shape("experiment"));
 }
 
-const std::vector<ConfigRow>& rows() {
+const std::vector<ConfigRow>& config_rows() {
   using enum FieldType;
   using enum FieldUse;
   // Each row stays two or three lines.
@@ -180,7 +180,7 @@ std::string config_text(const std::filesystem::path& path, const std::string& fi
 }
 
 std::vector<std::string_view> config_keys() {
-  return names_of(rows());
+  return names_of(config_rows());
 }
 
 LoadedConfig read_config(const JsonValue& document) {
@@ -189,7 +189,7 @@ LoadedConfig read_config(const JsonValue& document) {
                    " is a key of an experiment; write it inside one of \"experiments\"");
   JsonValue complete = document;
   put_in_presets(complete);
-  read_object(complete, rows(), draft);
+  read_object(complete, config_rows(), draft);
   if (document.find("name") == nullptr) draft.name = name_by_source(document);
   double cells = 0;
   for (const Experiment& experiment : draft.experiments) cells += cell_count(experiment);
@@ -215,7 +215,7 @@ LoadedConfig read_config(std::string_view text, const JsonSource& source,
 }  // namespace
 
 std::string to_json_text(const Config& config) {
-  return object_in_lines(member_texts(rows(), config), "") + "\n";
+  return object_in_lines(member_texts(config_rows(), config), "") + "\n";
 }
 
 std::string config_schema() {
@@ -243,7 +243,7 @@ std::string config_schema() {
              R"("$schema": "http://json-schema.org/draft-07/schema#")",
              R"("title": "attnscale config")",
              R"("description": "What attnscale draws, scales, measures and writes.")",
-             object_shape(rows()),
+             object_shape(config_rows()),
              R"("if": {"required": ["presets"]})",
              member_text("else", has_built_in_scalings),
              member_text("definitions", definitions),
