@@ -55,10 +55,10 @@ std::vector<Row<Draft>> rows_with_sides() {
   // clang-format off
   rows.push_back(
       {{"queries", kOwn, kOptional, "", "Law of the queries' entries, if the keys have another.",
-        {}, kLaws}, {read_side<&SidesDraft::queries, Draft>, nullptr, side_shape}});
+        {}, kLawChoices}, {read_side<&SidesDraft::queries, Draft>, nullptr, side_shape}});
   rows.push_back(
       {{"keys", kOwn, kOptional, "", "Law of the keys' entries, if the queries have another.", {},
-        kLaws}, {read_side<&SidesDraft::keys, Draft>, nullptr, side_shape}});
+        kLawChoices}, {read_side<&SidesDraft::keys, Draft>, nullptr, side_shape}});
   // clang-format on
   return rows;
 }

@@ -23,29 +23,30 @@ struct LawDraft {
   std::vector<NumberAxis> parameters;
 };
 
-// The keys of a law, which have the parameters of the law beside them; each stays two lines.
+// The keys of a law, which have the parameters of the law beside them; each stays a few lines.
 // clang-format off
 inline constexpr double kLargestEntry = 1e6;
 inline constexpr double kLeastSd = 1e-70;  // squares of products of two entries are numbers too
-inline constexpr FieldChoices kLaws = {"law", row_names<law_table>};
-inline constexpr Field kLaw = {"law", FieldType::kChoice, FieldUse::kOptional, R"("normal")",
-                               "Name of the law.", {}, kLaws};
-inline constexpr Field kMean = {"mean", FieldType::kNumberAxis, FieldUse::kOptional, "0",
-                                "Mean of an entry.", {-kLargestEntry, kLargestEntry}};
-inline constexpr Field kSd = {"sd", FieldType::kNumberAxis, FieldUse::kOptional, "1",
-                              "Spread of an entry.", {kLeastSd, kLargestEntry}};
-inline constexpr Field kClip = {"clip", FieldType::kNumberAxis, FieldUse::kOptional, "",
-                                "Size that entries are clipped to, once mean and sd are theirs.",
-                                {kLeastSd, kLargestEntry}};
+inline constexpr FieldChoices kLawChoices = {"law", row_names<law_table>};
+inline constexpr Field kLawField = {"law", FieldType::kChoice, FieldUse::kOptional, R"("normal")",
+                                    "Name of the law.", {}, kLawChoices};
+inline constexpr Field kMeanField = {"mean", FieldType::kNumberAxis, FieldUse::kOptional, "0",
+                                     "Mean of an entry.", {-kLargestEntry, kLargestEntry}};
+inline constexpr Field kSdField = {"sd", FieldType::kNumberAxis, FieldUse::kOptional, "1",
+                                   "Spread of an entry.", {kLeastSd, kLargestEntry}};
+inline constexpr Field kClipField = {"clip", FieldType::kNumberAxis, FieldUse::kOptional, "",
+                                     "Size that entries are clipped to, once mean and sd are "
+                                      "theirs.",
+                                     {kLeastSd, kLargestEntry}};
 // clang-format on
 
 /// The rows of an object that holds a law.
 template <typename Draft>
 std::vector<Row<Draft>> rows_with_law() {
-  return {{kLaw, kReadOnly<&LawDraft::row>},
-          {kMean, kReadOnly<&LawDraft::mean>},
-          {kSd, kReadOnly<&LawDraft::sd>},
-          {kClip, kReadOnly<&LawDraft::clip>}};
+  return {{kLawField, kReadOnly<&LawDraft::row>},
+          {kMeanField, kReadOnly<&LawDraft::mean>},
+          {kSdField, kReadOnly<&LawDraft::sd>},
+          {kClipField, kReadOnly<&LawDraft::clip>}};
 }
 
 /// The same of a law alone.
@@ -60,7 +61,7 @@ Draft read_law_object(const JsonValue& value, const std::vector<Row<Draft>>& row
   // The law comes first: it decides which other keys there are.
   Draft draft;
   const JsonValue* law = value.find("law");
-  if (law != nullptr) read_into(*law, kLaw, draft.row);
+  if (law != nullptr) read_into(*law, kLawField, draft.row);
   const std::vector<Field> parameters = parameters_of(draft.row);
   read_object(value, rows, draft, names_of(parameters));
   draft.parameters = read_parameters(value, words_for(draft.row), parameters);
