@@ -90,9 +90,8 @@ void draw_signed_scores(const Draw& draw, const StreamKey& key, const TileBuffer
 }  // namespace
 
 bool can_draw_direct(const Entries& entries) {
-  return is_centred_normal(entries) ||
-         (entries.blocks.empty() && is_fair_sign(entries.queries) && is_fair_sign(entries.keys) &&
-          entries.alignment == 0);
+  return is_centred_normal(entries) || (entries.blocks.empty() && is_fair_sign(entries.queries) &&
+                                        is_fair_sign(entries.keys) && entries.alignment == 0);
 }
 
 void draw_squared_query_norms(const Draw& draw, const BlockAddress& address,
