@@ -9,7 +9,7 @@ usage: tests/support/arm_sysroot.sh FOLDER
 Fetches the arm64 packages of Debian that attnscale is built with, and unpacks
 them in FOLDER/sysroot for a cross compiler. Installs nothing, needs no root and
 leaves the package lists of this machine alone. Does nothing where FOLDER/sysroot
-is complete.
+is complete, of the packages that are needed now.
 END
 }
 
@@ -26,11 +26,11 @@ esac
 
 # The last two are only asked for their shared libraries, whose presence CMake's files check.
 packages=(libboost1.74-dev libboost-program-options1.74-dev libfmt-dev libhwy-dev librandom123-dev
-  nettle-dev nlohmann-json3-dev libfmt9 libhwy1)
+  libminizip-dev nettle-dev nlohmann-json3-dev zlib1g-dev libfmt9 libhwy1)
 
 mkdir -p "$1"
 cd "$1"
-[[ ! -e sysroot/complete ]] || exit 0
+[[ ! -e sysroot/complete || "$(< sysroot/complete)" != "${packages[*]}" ]] || exit 0
 rm -rf apt sysroot unpacked
 mkdir -p apt/{lists,cache}/partial unpacked
 : > apt/status
@@ -44,6 +44,6 @@ for file in *.deb; do
   dpkg -x "$file" ../unpacked
 done
 cd ..
-touch unpacked/complete
+printf '%s\n' "${packages[*]}" > unpacked/complete
 mv unpacked sysroot
 rm -rf apt
