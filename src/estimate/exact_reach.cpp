@@ -78,7 +78,8 @@ std::optional<double> ExactReach::mean(const MetricRow& metric, const ExactReque
   if (*metric.exact_mean == ExactMean::kTopWeight && request.law == ScoreLaw::kNormal) {
     return exact_top_weight(table_, request);
   }
-  return exact_means(table_, request)[*metric.exact_mean];
+  ExactMeansTable& table = ExactMeansTable::is_of_pairs(*metric.exact_mean) ? pairs_ : table_;
+  return exact_means(table, request)[*metric.exact_mean];
 }
 
 Reach ExactReach::of(const Draw& draw, const Scaling& scaling, const MetricRow& metric,

@@ -29,7 +29,8 @@ struct Reach {
 /// Answers questions that may share work.
 class ExactReach {
  public:
-  explicit ExactReach(double work = kExactWork) : table_(work) {}
+  explicit ExactReach(double work = kExactWork)
+      : table_(work), pairs_(work, ExactMeansTable::kOfPairs) {}
 
   /// Where the exact mean of the metric crosses `level` first, starting from d = 1, from 2 keys (1
   /// in a sigmoid), or from no factor at all. kD ignores the draw's d and kKeys its keys; kFactor
@@ -44,6 +45,7 @@ class ExactReach {
                              double saturated_above);
 
   ExactMeansTable table_;
+  ExactMeansTable pairs_;
 };
 
 }  // namespace attnscale

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "estimate/interval.h"
 #include "experiment/expected_logits.h"
@@ -156,15 +157,38 @@ std::string left_out(int count, const char* one, const char* many) {
 }  // namespace
 
 template <typename Value>
-std::invoke_result_t<Value> ExactValues::within_work(double expected, int& skipped,
-                                                     const Value& value) {
+std::invoke_result_t<Value> ExactValues::within_work(const ExactMeansTable& table, double expected,
+                                                     int& skipped, const Value& value) {
   try {
-    if (expected <= table_.work_left()) return value();
+    if (expected <= table.work_left()) return value();
   } catch (const OutOfWork&) {
     // It took more than was expected.
   }
   ++skipped;
   return std::nullopt;
+}
+
+std::optional<ExactMeans> ExactValues::find_means(const Experiment& experiment,
+                                                  const ExactRequest& request) {
+  const auto known = means_.find(request);
+  if (known != means_.end()) return known->second;
+  const auto found_in = [&](ExactMeansTable& table, int& skipped) {
+    return within_work(table, table.pending_work(request), skipped,
+                       [&] { return std::optional(exact_means(table, request)); });
+  };
+  std::optional<ExactMeans> means = found_in(table_, skipped_means_);
+  if (!means) return means;
+  const auto is_of_pairs = [](const MetricRow* metric) {
+    return metric->exact_mean && ExactMeansTable::is_of_pairs(*metric->exact_mean);
+  };
+  if (std::ranges::any_of(experiment.metrics, is_of_pairs)) {
+    const std::optional<ExactMeans> pairs = found_in(pairs_, skipped_pairs_);
+    for (const ExactMean mean : ExactMeansTable::kOfPairs) {
+      (*means)[mean] = pairs ? (*pairs)[mean] : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  means_.emplace(request, *means);
+  return means;
 }
 
 std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment, const Cell& cell,
@@ -179,17 +203,9 @@ std::vector<std::optional<double>> ExactValues::of(const Experiment& experiment,
   const bool wanted = std::ranges::any_of(
       experiment.metrics, [](const MetricRow* metric) { return metric->exact_mean.has_value(); });
   if (wanted && is_known) {
-    const ExactRequest request = request_of(draw, *logit, weights);
-    const auto known = means_.find(request);
-    means = known != means_.end() ? std::optional(known->second)
-                                  : within_work(table_.pending_work(request), skipped_means_, [&] {
-                                      return std::optional(exact_means(table_, request));
-                                    });
-    if (means) {
-      means_.emplace(request, *means);
-      // Per cosine; the score is the product after the norm.
-      (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, *logit);
-    }
+    means = find_means(experiment, request_of(draw, *logit, weights));
+    // Per cosine; the score is the product after the norm.
+    if (means) (*means)[ExactMean::kScoreSlope] /= cosine_factor(draw, *logit);
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MetricRow& metric = *experiment.metrics[i];
@@ -282,7 +298,7 @@ std::optional<double> ExactValues::crossing(const Cell& cell, const Scaling& sca
   const auto along_d = exact_request_along_d(cell.draw, scaling);
   if (mode_ == ReferenceMode::kOff || !along_d) return std::nullopt;
   const CrossingRequest& request = *along_d;
-  return within_work(pending_work(table_, request), skipped_crossings_, [&] {
+  return within_work(table_, pending_work(table_, request), skipped_crossings_, [&] {
     const std::optional<double> d = exact_crossing(table_, request, level);
     if (!d && is_cut_short(request)) ++cut_crossings_;
     return d;
@@ -294,6 +310,11 @@ std::vector<std::string> ExactValues::warnings() const {
   if (skipped_means_ > 0) {
     sentences.push_back(left_out(skipped_means_, "cell and scaling has its exact means",
                                  "cells and scalings have their exact means"));
+  }
+  if (skipped_pairs_ > 0) {
+    sentences.push_back(
+        left_out(skipped_pairs_, "cell and scaling has its exact effective_keys and weight_margin",
+                 "cells and scalings have their exact effective_keys and weight_margin"));
   }
   if (skipped_crossings_ > 0) {
     sentences.push_back(left_out(skipped_crossings_, "exact crossing is", "exact crossings are"));

@@ -13,7 +13,8 @@
 
 namespace attnscale {
 
-/// Multiplications that the exact values of one run may cost: about two seconds. The lesson's cells
+/// Multiplications that the exact values of one run may cost, and once more those of pairs (of
+/// effective_keys and weight_margin): about two seconds each. The lesson's cells
 /// take a four-hundredth of it.
 inline constexpr double kExactWork = 3e9;
 
@@ -30,7 +31,8 @@ std::optional<CrossingRequest> exact_request_along_d(const Draw& draw, const Sca
 class ExactValues {
  public:
   /// With ReferenceMode::kOff nothing is known and nothing is computed.
-  explicit ExactValues(ReferenceMode mode, double work = kExactWork) : mode_(mode), table_(work) {}
+  explicit ExactValues(ReferenceMode mode, double work = kExactWork)
+      : mode_(mode), table_(work), pairs_(work, ExactMeansTable::kOfPairs) {}
 
   /// The exact value of each metric of the experiment, in the experiment's order; empty if none is
   /// known. Moments of logits are known for every law; means of softmax
@@ -61,15 +63,22 @@ class ExactValues {
   /// The request for a cell and scaling and the means found; nullptr if there are none.
   const FoundMeans::value_type* means_of(const Draw& draw, const Scaling& scaling) const;
 
-  /// Calls value(). If that needs more work than is left, by the `expected` estimate or as it turns
-  /// out while it computes, returns nothing and adds one to `skipped`.
+  /// All means that the experiment's metrics ask for; those of pairs are NaN where they would take
+  /// too much work, and empty where the others would.
+  std::optional<ExactMeans> find_means(const Experiment& experiment, const ExactRequest& request);
+
+  /// Calls value(). If that needs more work than the table has left, by the `expected` estimate or
+  /// as it turns out while it computes, returns nothing and adds one to `skipped`.
   template <typename Value>
-  std::invoke_result_t<Value> within_work(double expected, int& skipped, const Value& value);
+  std::invoke_result_t<Value> within_work(const ExactMeansTable& table, double expected,
+                                          int& skipped, const Value& value);
 
   ReferenceMode mode_;
   ExactMeansTable table_;
+  ExactMeansTable pairs_;
   FoundMeans means_;
   int skipped_means_ = 0;      ///< cells and scalings
+  int skipped_pairs_ = 0;      ///< the same, of pairs' means alone
   int skipped_crossings_ = 0;  ///< levels
   int cut_crossings_ = 0;      ///< levels not met before the search ended
 };

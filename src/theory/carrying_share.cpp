@@ -48,6 +48,7 @@ double carrying_share(ExactMean mean, const ExactMeans& exact, const ExactReques
   const bool is_sigmoid = request.weighing.sigmoid_bias.has_value();
   switch (mean) {
     case kTopWeight:
+    case kWeightMargin:
       return std::min(top_share, others_share);
     case kSlope:
       return slope_share(slope);
@@ -62,6 +63,9 @@ double carrying_share(ExactMean mean, const ExactMeans& exact, const ExactReques
       if (is_sigmoid) return top_share;
       return has_sink ? std::min(top_share, share_of(exact[kSinkWeight], exact[kSquaredSinkWeight]))
                       : 1;
+    case kEffectiveKeys:
+      // They are 1 but where a second key has weight; two equal weights make 2 of it.
+      return std::min(1.0, exact[kEffectiveKeys] - 1 + kError);
     default:
       return 1;
   }

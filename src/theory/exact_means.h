@@ -22,12 +22,14 @@ enum class ExactMean : std::size_t {
   kSinkWeight,
   kSinkEntropy,  ///< nats
   kSquaredSinkWeight,
+  kEffectiveKeys,  ///< (sum p)^2 / sum p^2 over keys
+  kWeightMargin,   ///< top weight less the next
 };
 
 /// A number for each ExactMean, 0 at first.
 class ExactMeans {
  public:
-  static constexpr std::size_t kCount = static_cast<std::size_t>(ExactMean::kSquaredSinkWeight) + 1;
+  static constexpr std::size_t kCount = static_cast<std::size_t>(ExactMean::kWeightMargin) + 1;
 
   double& operator[](ExactMean mean) { return values_[static_cast<std::size_t>(mean)]; }
   double operator[](ExactMean mean) const { return values_[static_cast<std::size_t>(mean)]; }

@@ -7,6 +7,7 @@
 
 #include "numerics/portable_math.h"
 #include "theory/law_integrals.h"
+#include "theory/pair_means.h"
 
 namespace attnscale {
 namespace {
@@ -34,38 +35,15 @@ double spread_at(double w) {
   return 0.5 * (plain::exp(w) - plain::exp(-w));
 }
 
-ExactMeans means_of(const WeighingCase& weighing, const LogitLaw& law) {
-  if (weighing.sigmoid_bias) return sigmoid_means(law, weighing.keys, *weighing.sigmoid_bias);
-  ExactMeans means = softmax_means(law, weighing.keys, weighing.sink);
-  means[kTotalWeight] = 1 - means[kSinkWeight];
-  return means;
-}
-
 ExactMeans linear_means(const SoftmaxIntegrals& integrals, double spread) {
   ExactMeans means = integrals.linear(spread);
   means[kTotalWeight] = 1;
   return means;
 }
 
-// Multiplications for the means of logits in a range this wide.
-double work_at_range(const WeighingCase& weighing, double range) {
-  return weighing.sigmoid_bias ? one_key_work(range) : softmax_means_work(range, weighing.keys);
-}
-
-double work_at_spread(const WeighingCase& weighing, double spread) {
-  if (is_linear(weighing)) return SoftmaxIntegrals::linear_work(weighing.keys);
-  constexpr double kScores = 19;  // from the lowest to the highest
-  return work_at_range(weighing, std::min(kScores * spread, 2 * weighing.softcap));
-}
-
-double cosine_work(const ExactRequest& request) {
-  return work_at_range(request.weighing,
-                       2 * std::min(std::abs(request.multiplier), request.weighing.softcap));
-}
-
 // The score slope is tabulated times this, which keeps its size at every spread: what is printed is
 // that of a score, whose multiplier may be large. The margin is tabulated times this over the
-// spread, so that it is 0 where all logits are equal.
+// spread, so that it is 0 where all logits are equal; so is that of weights.
 double slope_factor(double spread) {
   return std::sqrt(1 + spread * spread);
 }
@@ -76,10 +54,12 @@ double scale_of(ExactMean mean, double size) {
   return std::max(mean == kScoreSlope ? kLeastScoreSlope : 1.0, std::abs(size));
 }
 
+// Effective keys are tabulated as their logarithm, whose error is theirs relative to them.
 bool has_converged(ExactMean mean, const std::vector<double>& coefficients) {
   const std::size_t n = coefficients.size();
   const double last = std::max(std::abs(coefficients[n - 1]), std::abs(coefficients[n - 2]));
-  return last <= kLargestLastCoefficient * scale_of(mean, coefficients[0]);
+  const double scale = mean == kEffectiveKeys ? 1 : scale_of(mean, coefficients[0]);
+  return last <= kLargestLastCoefficient * scale;
 }
 
 // An average over norms in equal steps, as sums over every fourth norm: they tell how fast the
@@ -137,6 +117,35 @@ ExactMeans average_over_norms(ExactMeansTable& table, const ExactRequest& reques
 
 }  // namespace
 
+ExactMeans ExactMeansTable::means_of(const WeighingCase& weighing, const LogitLaw& law) const {
+  if (has_pairs()) return pair_means(law, weighing);
+  if (weighing.sigmoid_bias) return sigmoid_means(law, weighing.keys, *weighing.sigmoid_bias);
+  ExactMeans means = softmax_means(law, weighing.keys, weighing.sink);
+  means[kTotalWeight] = 1 - means[kSinkWeight];
+  return means;
+}
+
+// Multiplications for the means of logits in a range this wide.
+double ExactMeansTable::work_at_range(const WeighingCase& weighing, double range) const {
+  if (has_pairs()) return pair_means_work(range, weighing);
+  return weighing.sigmoid_bias ? one_key_work(range) : softmax_means_work(range, weighing.keys);
+}
+
+double ExactMeansTable::work_at_spread(const WeighingCase& weighing, double spread) const {
+  if (is_linear(weighing) && !has_pairs()) return SoftmaxIntegrals::linear_work(weighing.keys);
+  constexpr double kScores = 19;  // from the lowest to the highest
+  return work_at_range(weighing, std::min(kScores * spread, 2 * weighing.softcap));
+}
+
+double ExactMeansTable::cosine_work(const ExactRequest& request) const {
+  return work_at_range(request.weighing,
+                       2 * std::min(std::abs(request.multiplier), request.weighing.softcap));
+}
+
+bool ExactMeansTable::is_rough(const Panel& panel) const {
+  return panel[static_cast<std::size_t>(tabulated_.front())].empty();
+}
+
 // Whole numbers, whose sum is exact.
 void ExactMeansTable::spend(double work) {
   work = std::ceil(work);
@@ -156,12 +165,13 @@ ExactMeansTable::Panel ExactMeansTable::make_panel(const Panels& panels,
     const double spread = spread_at(first + 0.5 * width * (1 + point));
     ExactMeans means = panels.linear ? linear_means(*panels.linear, spread)
                                      : means_of(weighing, normal_law(spread, weighing.softcap));
-    for (const ExactMean mean : {kScoreSlope, kMargin})
+    for (const ExactMean mean : {kScoreSlope, kMargin, kWeightMargin})
       means[mean] *= slope_factor(spread) / spread;
+    if (has_pairs()) means[kEffectiveKeys] = plain::log(means[kEffectiveKeys]);
     for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(means.values()[i]);
   }
   Panel panel;
-  for (const ExactMean mean : kTabulated) {
+  for (const ExactMean mean : tabulated_) {
     const auto i = static_cast<std::size_t>(mean);
     panel[i] = chebyshev_coefficients(values[i]);
     if (!has_converged(mean, panel[i])) return {};
@@ -173,7 +183,7 @@ ExactMeansTable::Place ExactMeansTable::place_of(const WeighingCase& weighing, d
   auto place = panels_.find(weighing);
   if (place == panels_.end()) {
     place = panels_.emplace(weighing, Panels{}).first;
-    if (is_linear(weighing)) place->second.linear.emplace(weighing.keys);
+    if (is_linear(weighing) && !has_pairs()) place->second.linear.emplace(weighing.keys);
   }
   auto& panels = place->second.at;
   double w = plain::asinh(spread);
@@ -183,7 +193,7 @@ ExactMeansTable::Place ExactMeansTable::place_of(const WeighingCase& weighing, d
     if (found == panels.end()) {
       found = panels.emplace(interval, make_panel(place->second, weighing, interval)).first;
     }
-    if (found->second.front().empty()) continue;
+    if (is_rough(found->second)) continue;
     return {found->second, 2 * (w - static_cast<double>(interval.index)) - 1};
   }
   throw OutOfWork();
@@ -197,7 +207,9 @@ ExactMeans ExactMeansTable::at_spread(const WeighingCase& weighing, double sprea
     means[mean] = chebyshev_value(place.panel[static_cast<std::size_t>(mean)], place.x);
   }
   means[kScoreSlope] /= slope_factor(spread);
-  means[kMargin] *= spread / slope_factor(spread);
+  for (const ExactMean mean : {kMargin, kWeightMargin})
+    means[mean] *= spread / slope_factor(spread);
+  if (has_pairs()) means[kEffectiveKeys] = plain::exp(means[kEffectiveKeys]);
   // Where logits are multiples of scores the two are one, and this is the better kept of them.
   if (weighing.softcap == kNoSoftcap) means[kSlope] = means[kScoreSlope];
   return means;
@@ -230,7 +242,7 @@ double ExactMeansTable::pending_work(const WeighingCase& weighing, const Panels*
   if (panels != nullptr) {
     const auto found = panels->at.find(interval);
     if (found != panels->at.end()) {
-      if (!found->second.front().empty() || interval.halvings == kMostHalvings) return 0;
+      if (!is_rough(found->second) || interval.halvings == kMostHalvings) return 0;
       return next({interval.halvings + 1, 2 * interval.index}) +
              next({interval.halvings + 1, 2 * interval.index + 1});
     }
@@ -266,7 +278,7 @@ double ExactMeansTable::pending_work(const ExactRequest& request) const {
 ExactMeans exact_means(ExactMeansTable& table, const ExactRequest& request) {
   return request.law == ScoreLaw::kCosine
              ? table.of_cosines(request.weighing, request.d, request.multiplier)
-             : average_over_norms(table, request, ExactMeansTable::kTabulated);
+             : average_over_norms(table, request, table.tabulated());
 }
 
 double exact_top_weight(ExactMeansTable& table, const ExactRequest& request) {

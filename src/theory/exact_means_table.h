@@ -8,6 +8,7 @@
 // IEEE 754 holds. A value depends on its own request alone, never on earlier ones.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -43,9 +44,6 @@ struct Walk {
 /// equal weighing share the work. Owned by whoever asks; not shared between threads without a lock.
 class ExactMeansTable {
  public:
-  /// A table that does at most so many multiplications, of which about 1e9 take a second.
-  explicit ExactMeansTable(double work = std::numeric_limits<double>::infinity()) : left_(work) {}
-
   /// All but kMeanLogit, which no metric asks for.
   static constexpr std::array kTabulated{ExactMean::kTopWeight,   ExactMean::kSlope,
                                          ExactMean::kScoreSlope,  ExactMean::kSumP2,
@@ -53,10 +51,25 @@ class ExactMeansTable {
                                          ExactMean::kTotalWeight, ExactMean::kSinkWeight,
                                          ExactMean::kSinkEntropy, ExactMean::kSquaredSinkWeight};
 
+  /// Those of theory/pair_means, which have a table of their own.
+  static constexpr std::array kOfPairs{ExactMean::kEffectiveKeys, ExactMean::kWeightMargin};
+  static bool is_of_pairs(ExactMean mean) { return std::ranges::count(kOfPairs, mean) > 0; }
+
+  /// A table of these means that does at most so many multiplications, of which about 1e9 take a
+  /// second.
+  explicit ExactMeansTable(double work = std::numeric_limits<double>::infinity(),
+                           std::span<const ExactMean> tabulated = kTabulated)
+      : tabulated_(tabulated), left_(work) {}
+
+  std::span<const ExactMean> tabulated() const { return tabulated_; }
+
   /// The `wanted` means of a query whose logits have spread `spread` >= 0 (before a soft-cap bends
   /// them). kScoreSlope is per unit of multiplier. Throws OutOfWork.
   ExactMeans at_spread(const WeighingCase& weighing, double spread,
-                       std::span<const ExactMean> wanted = kTabulated);
+                       std::span<const ExactMean> wanted);
+  ExactMeans at_spread(const WeighingCase& weighing, double spread) {
+    return at_spread(weighing, spread, tabulated_);
+  }
 
   /// Means of a query with cosines for scores. Throws OutOfWork.
   const ExactMeans& of_cosines(const WeighingCase& weighing, double d, double multiplier);
@@ -101,8 +114,15 @@ class ExactMeansTable {
   Place place_of(const WeighingCase& weighing, double spread);
   double pending_work(const WeighingCase& weighing, const Panels* panels, Interval interval,
                       double least, double most) const;
+  ExactMeans means_of(const WeighingCase& weighing, const LogitLaw& law) const;
+  double work_at_range(const WeighingCase& weighing, double range) const;
+  double work_at_spread(const WeighingCase& weighing, double spread) const;
+  double cosine_work(const ExactRequest& request) const;
+  bool has_pairs() const { return is_of_pairs(tabulated_.front()); }
+  bool is_rough(const Panel& panel) const;
   void spend(double work);
 
+  std::span<const ExactMean> tabulated_;
   double left_;
   std::map<WeighingCase, Panels> panels_;
   std::map<std::tuple<WeighingCase, double, double>, ExactMeans> cosines_;  // d, multiplier
@@ -110,7 +130,7 @@ class ExactMeansTable {
   std::map<CrossingRequest, Walk> walks_;
 };
 
-/// The exact means of a request, but for kMeanLogit, good to kExactError. Of sigmoids, sums over
+/// The means of a request that the table has, good to kExactError. Of sigmoids, sums over
 /// keys are not divided by the total weight. kScoreSlope has the sign of the multiplier. Throws
 /// OutOfWork.
 ExactMeans exact_means(ExactMeansTable& table, const ExactRequest& request);

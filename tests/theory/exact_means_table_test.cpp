@@ -204,7 +204,7 @@ TEST(ExactMeansTable, CallsNoLibraryFunctionWhoseBitsDependOnTheMachine) {
        {"numerics/portable_math.cpp", "theory/exact_crossing.cpp", "theory/exact_logit_moments.cpp",
         "theory/exact_means_table.cpp", "theory/exact_pair.cpp", "theory/key_grid.cpp",
         "theory/law_integrals.cpp", "theory/logit_law.cpp", "numerics/quadrature.cpp",
-        "theory/softmax_integrals.cpp", "theory/top_key_terms.cpp"}) {
+        "theory/pair_means.cpp", "theory/softmax_integrals.cpp", "theory/top_key_terms.cpp"}) {
     std::ifstream source(std::string(ATTNSCALE_SOURCE_DIR) + "/src/" + file);
     ASSERT_TRUE(source) << file;
     for (std::string line; std::getline(source, line);) {
