@@ -18,9 +18,9 @@ namespace {
 
 using enum ExactMean;
 
-constexpr double kPairStep = 0.4;  // in log t and log u
-constexpr double kNoPart = -21;    // e^-21 is 8e-10: less than that of q, e^-q is 1 - q
-constexpr double kAllGone = 3.5;   // exp(-e^3.5) is 4e-15
+constexpr double kPairStep = 0.4;   // in log t and log u
+constexpr double kLeastPart = -21;  // e^-21 is 8e-10: less than that of q, e^-q is 1 - q
+constexpr double kAllGone = 3.5;    // exp(-e^3.5) is 4e-15
 constexpr double kNearestToOne = 1 - 1e-15;
 constexpr double kNoPair = 1e-14;
 
@@ -101,7 +101,7 @@ LogitLaw law_of_squares(const LogitLaw& law, const std::optional<double>& bias) 
 
 double effective_keys(const LogitLaw& squares, double keys) {
   const KeyGrid grid = make_key_grid(squares, keys, GridKeys::kAll);
-  const Steps all{step_at(kNoPart - 1 - 2 * plain::log(keys), grid.panels.back().high_logit),
+  const Steps all{step_at(kLeastPart - 1 - 2 * plain::log(keys), grid.panels.back().high_logit),
                   step_at(kAllGone + 1, grid.panels.front().low_logit)};
   const std::vector<double> log_u = all.values();
   const std::size_t points = log_u.size();
@@ -113,7 +113,7 @@ double effective_keys(const LogitLaw& squares, double keys) {
     for (std::size_t i = 0; i < panel.nodes.size(); ++i) {
       const double logit = panel.nodes[i].logit;
       const double mass = grid.rule.weight(i) * panel.nodes[i].mass;
-      const Steps own{step_at(kNoPart, logit), step_at(kAllGone, logit)};
+      const Steps own{step_at(kLeastPart, logit), step_at(kAllGone, logit)};
       const std::size_t begin = own.offset_in(all);
       add_squares(log_u.data() + begin, own.size(), logit, mass, lost.data() + begin,
                   root.data() + begin);
@@ -194,7 +194,7 @@ class SoftmaxMargin {
 
  private:
   Steps steps_of(double low, double high) const {
-    return {step_at(kNoPart - plain::log(keys_), high), step_at(kAllGone, std::max(low, sink_))};
+    return {step_at(kLeastPart - plain::log(keys_), high), step_at(kAllGone, std::max(low, sink_))};
   }
 
   double mass(const KeyPanel& panel, std::size_t j) const {
@@ -250,7 +250,7 @@ ExactMeans pair_means(const LogitLaw& law, const WeighingCase& weighing) {
 double pair_means_work(double logit_range, const WeighingCase& weighing) {
   constexpr double kEach = 20;
   const double log_keys = plain::log(static_cast<double>(weighing.keys));
-  const double points = (kAllGone - kNoPart + log_keys) / kPairStep;
+  const double points = (kAllGone - kLeastPart + log_keys) / kPairStep;
   // Squares of weights have twice the range, all of it.
   return (2 * key_grid_nodes(2 * logit_range) + key_grid_nodes(logit_range)) * points * kEach;
 }
