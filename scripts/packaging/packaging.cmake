@@ -17,7 +17,7 @@ list(TRANSFORM attnscale_programs PREPEND scripts/)
 install(PROGRAMS ${attnscale_programs} DESTINATION ${attnscale_data}/scripts)
 install(DIRECTORY scripts/ DESTINATION ${attnscale_data}/scripts
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
-  FILES_MATCHING PATTERN "plot_*.py" PATTERN "report_*" PATTERN run_tables.py
+  FILES_MATCHING PATTERN "plot_*.py" PATTERN "report_*" PATTERN run_tables.py PATTERN whole_file.py
   PATTERN peers EXCLUDE PATTERN packaging EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

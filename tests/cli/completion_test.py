@@ -1,6 +1,8 @@
-"""What a shell completes, asked of bash itself, and ready configs found by their names."""
+"""What a shell completes, asked of bash itself, ready configs found by their names, and the program
+and its scripts where they are installed."""
 import subprocess
 import unittest
+from pathlib import Path
 
 from attnscale_cli import BINARY, TRY_THIS, CommandLineTest
 
@@ -57,6 +59,19 @@ class CompletionTest(CommandLineTest):
             '{"name": "mine", "experiments": [{"d": 4, "keys": 8}]}')
         self.assertIn("mine", self.attnscale("plan", "try_this", "--format", "csv").stdout)
         self.refuse("plan", "try_that", says=["try_that"])
+
+    def test_what_is_installed_draws_and_writes_pages_alone(self):
+        build, place = Path(BINARY).parent, self.folder / "installed"
+        if not (build / "cmake_install.cmake").exists():
+            self.skipTest("the program is not in a build folder")
+        subprocess.run(["cmake", "--install", build, "--prefix", place], check=True,
+                       capture_output=True)
+        run = self.run_config({"name": "drawn", "experiments": [{"d": 4, "queries": 50}]}, "run")
+        for command, written in (("plot", "figures/top_weight.png"), ("report", "report.html")):
+            done = subprocess.run([place / "bin" / "attnscale", command, run],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((run / written).exists(), done.stdout)
 
 
 if __name__ == "__main__":
