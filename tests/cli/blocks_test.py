@@ -1,28 +1,19 @@
 """Heads whose blocks have laws of their own, such as the rope part of MLA, through the whole
 program: exact moments, draws of both samplers, names, and what is refused."""
 
-import csv
 import json
 import unittest
 
 import numpy as np
 
-from attnscale_cli import CommandLineTest
+from entries_case import EntriesCase, lines_of
 
 ROPE = [{"d": 128}, {"d": 64, "sd": 1.2608038}]
 
 
-def lines_of(folder):
-    with open(folder / "summary.csv", newline="", encoding="ascii") as file:
-        return list(csv.DictReader(file))
-
-
-class BlocksTest(CommandLineTest):
+class BlocksTest(EntriesCase):
     def run_entries(self, entries, out="run", **other):
-        experiment = {"d": 192, "keys": 8, "queries": 2000, "entries": entries,
-                      "scalings": ["div_sqrt_d"], "metrics": ["logit_sd", "logit_kurtosis"],
-                      **other}
-        return self.run_config({"name": "blocks", "experiments": [experiment]}, out)
+        return super().run_entries(entries, out, **{"d": 192, **other})
 
     # sqrt((128 + 64 * 1.589626^2) / 192): cos and sin inflated on the 64 rope entries of 192.
     def test_a_wider_rope_part_spreads_logits_as_published(self):

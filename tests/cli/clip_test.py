@@ -1,14 +1,13 @@
 """Entries that are clipped, through the whole program: what is left of their spread and kurtosis,
 the names they have, and what is refused."""
 
-import csv
 import json
 import math
 import unittest
 
 import numpy as np
 
-from attnscale_cli import CommandLineTest
+from entries_case import EntriesCase, lines_of
 
 LAWS = [{"law": "normal"}, {"law": "uniform"}, {"law": "rademacher", "sd": 0.75},
         {"law": "laplace"}, {"law": "logistic"}, {"law": "student_t", "nu": 2.5},
@@ -16,18 +15,7 @@ LAWS = [{"law": "normal"}, {"law": "uniform"}, {"law": "rademacher", "sd": 0.75}
         {"law": "outlier", "p": 0.1, "outlier_sd": 3}, {"law": "ternary", "p": 0.25}]
 
 
-def lines_of(folder):
-    with open(folder / "summary.csv", newline="", encoding="ascii") as file:
-        return list(csv.DictReader(file))
-
-
-class ClipTest(CommandLineTest):
-    def run_entries(self, entries, out="run", **other):
-        experiment = {"d": 128, "keys": 8, "queries": 2000, "entries": entries,
-                      "scalings": ["div_sqrt_d"], "metrics": ["logit_sd", "logit_kurtosis"],
-                      **other}
-        return self.run_config({"name": "clip", "experiments": [experiment]}, out)
-
+class ClipTest(EntriesCase):
     # Variances of clipped normal entries and their kurtoses, to the digits that users reported.
     def test_the_spread_of_clipped_normal_entries_is_the_published_one(self):
         published = {0.1: (0.009469, 1.0443), 1: (0.516059, 1.6132), 2: (0.920537, 2.4543),
