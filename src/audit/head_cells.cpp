@@ -14,10 +14,10 @@
 namespace attnscale {
 namespace {
 
-constexpr std::array kNarrowest{Precision::kBfloat16, Precision::kFloat16, Precision::kFloat32};
+constexpr std::array kByWidth{Precision::kBfloat16, Precision::kFloat16, Precision::kFloat32};
 
 int digits_of(double number) {
-  for (const Precision precision : kNarrowest) {
+  for (const Precision precision : kByWidth) {
     if (round_to(precision, number) == number) return format_of(precision).digits;
   }
   return format_of(Precision::kFloat64).digits;

@@ -17,8 +17,6 @@ using Parameters = std::span<const double>;
 using Normal = boost::random::normal_distribution<double>;
 using Uniform = boost::random::uniform_real_distribution<double>;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 double power(double number, int exponent) {
   double product = 1;
   for (int i = 0; i < exponent; ++i) product *= number;

@@ -39,9 +39,9 @@ struct BlockRows {
 };
 
 // Queries that are worked on together: their entries, entries[i * stride + query].
-class QueryGroup {
+class GroupDraw {
  public:
-  QueryGroup(const Draw& draw, const BlockAddress& address) : draw_(draw) {
+  GroupDraw(const Draw& draw, const BlockAddress& address) : draw_(draw) {
     for (const EntriesBlock& block : blocks_of(draw.entries, draw.d)) {
       StreamKey words = stream_key(address, StreamPurpose::kEntries);
       words.back() += std::uint64_t{blocks_.size()} << 8;  // beyond the purposes
@@ -244,7 +244,7 @@ bool can_give_norms_vectors(const Entries& entries) {
 
 void draw_block_vectors(const Draw& draw, const BlockAddress& address, std::int64_t queries,
                         const TileSink& sink) {
-  QueryGroup group(draw, address);
+  GroupDraw group(draw, address);
   const TileShape shape = tile_shape(draw.keys, kLanes, kTileEntries / draw.d);
   for_each_tile(draw, queries, shape, sink, [&](const TileBuffer& tile) {
     const std::int64_t step = std::min(tile.stride, group_size(draw.d));

@@ -84,8 +84,8 @@ std::string FragileMeans::sentence_of(const Finding& finding) {
   const auto& [kind, key, metric, queries, carrying, lines] = finding;
   const std::string about = fmt::format(
       "(about {} of {} at {})", std::max(1L, std::lround(carrying)), queries, place_of(key));
-  const auto counted = [&](const char* noun) {
-    return lines == 1 ? fmt::format("one {}", noun) : fmt::format("{} {}s", lines, noun);
+  const auto counted = [count = lines](const char* noun) {
+    return count == 1 ? fmt::format("one {}", noun) : fmt::format("{} {}s", count, noun);
   };
   const std::string start = key.experiment + ": a handful of queries carry ";
   if (kind == Kind::kMean) {

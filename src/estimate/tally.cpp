@@ -1,11 +1,12 @@
 #include "estimate/tally.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <span>
 #include <utility>
+
+#include "numerics/column.h"
 
 namespace attnscale {
 namespace {
@@ -49,30 +50,9 @@ Moments metric_contrast_moments(const BlockValues& values, std::size_t scaling,
     const std::vector<double> baseline_squares = squares_of(baseline);
     return moments_of_finite({baseline, baseline_squares, own, squares}, 1);
   }
-  std::vector<double> difference;
-  std::transform(own.begin(), own.end(), baseline.begin(), std::back_inserter(difference),
-                 std::minus<>());
+  std::vector<double> difference(own.size());
+  std::ranges::transform(own, baseline, difference.begin(), std::minus<>());
   return moments_of_finite({difference}, 1);
-}
-
-// Smallest and largest of numbers that are finite.
-std::pair<double, double> extremes_of(std::span<const double> values) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors
-  std::array<double, kParts> low;
-  std::array<double, kParts> high;
-  low.fill(kInfinity);
-  high.fill(-kInfinity);
-  const auto take = [&](std::size_t part, double value) {
-    low[part] = value < low[part] ? value : low[part];
-    high[part] = value > high[part] ? value : high[part];
-  };
-  std::size_t i = 0;
-  for (; i + kParts <= values.size(); i += kParts) {
-    for (std::size_t part = 0; part < kParts; ++part) take(part, values[i + part]);
-  }
-  for (; i < values.size(); ++i) take(0, values[i]);
-  return {std::ranges::min(low), std::ranges::max(high)};
 }
 
 // The numbers of a column where `values` has a finite one.
@@ -87,14 +67,14 @@ std::vector<double> kept(std::span<const double> column, std::span<const double>
 // Adds the finite numbers of a column.
 void add_column(std::span<const double> values, std::span<const double> complements,
                 MetricCounts& counts) {
-  if (std::ranges::any_of(values, [](double value) { return !std::isfinite(value); })) {
+  if (!all_finite(values)) {
     add_column(kept(values, values), kept(complements, values), counts);
     return;
   }
-  const auto [low, high] = extremes_of(values);
+  const auto [least, largest] = extremes_of(values);
   // Which zero comes first depends on the order: added to 0, both are 0.
-  counts.min = std::min(counts.min, low + 0.0);
-  counts.max = std::max(counts.max, high + 0.0);
+  counts.min = std::min(counts.min, least + 0.0);
+  counts.max = std::max(counts.max, largest + 0.0);
   if (complements.empty()) {
     counts.sketch.add(values);
   } else {

@@ -196,7 +196,7 @@ constexpr auto kMetrics = std::to_array<MetricRow>({
     {.name = "score_slope", .unit = "1", .title = "slope towards the raw score",
      .help = "slope times d logit / d score: what reaches q.k "
              "(under a norm, the product after it)",
-     .of_weights = score_slope, .measure = kWithContext<score_slope>,
+     .of_weights = score_slope, .measure = kWithContext<score_slope>, .needs_slope = true,
      .needs_two_keys = true, .shown_by_median = true, .axis = HistogramAxis::kLog10,
      .exact_mean = ExactMean::kScoreSlope},
     {.name = "entropy", .unit = "nat", .title = "entropy of the weights",

@@ -120,6 +120,7 @@ struct MetricRow {
   MetricNeeds needs = MetricNeeds::kNothing;
   /// Its estimate is the root of the mean of its squares over queries instead of their mean.
   bool is_root_mean_square = false;
+  bool needs_slope = false;     ///< its formula takes the context's logit_per_score
   bool needs_two_keys = false;  ///< says nothing with one key, whose weight is 1
   bool against_exact = false;   ///< compares with the same query in float64
   bool is_fraction = false;     ///< 0 or 1 per query: its mean is a fraction

@@ -48,10 +48,10 @@ ScalingMeasurer::ScalingMeasurer(const Experiment& experiment, const Draw& draw,
       metrics_(per_query_metrics(experiment)),
       powers_(logit_powers(experiment)),
       power_scale_(power_scale(scaling.logit, draw)),
-      top_scores_(scaling.logit, size_of(draw)),
       compares_(asks_for_exact_weights(experiment) && !rule_.precision.is_exact()) {
   for (const MetricRow* row : metrics_) {
     level_ = std::max(level_, row->level);
+    if (row->needs_slope) top_scores_.emplace(scaling.logit, size_of(draw));
     if (row->measure_aligned) aligned_keys_ = aligned_of(draw.entries, draw.keys);
   }
 }
@@ -82,7 +82,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     aligned_.start(tile.queries, SoftmaxLevel::kWeights);
     power_sums_.start(tile.queries, powers_);
     hides_overflow_.assign(static_cast<std::size_t>(tile.queries), false);
-    top_scores_.start(static_cast<std::size_t>(tile.stride));
+    if (top_scores_) top_scores_->start(static_cast<std::size_t>(tile.stride));
   }
   const FormulaScores plain_scores = scores_of(tile);
   const FormulaScores scores = with_products(plain_scores, product_, tile.products);
@@ -94,7 +94,7 @@ void ScalingMeasurer::add_tile(const ScoreTile& tile) {
     const std::size_t query = n % scores.stride;
     if (std::isinf(peaks_[n]) && query < hides_overflow_.size()) hides_overflow_[query] = true;
   }
-  top_scores_.add_keys(plain_scores, logits_);
+  if (top_scores_) top_scores_->add_keys(plain_scores, logits_);
   softmax_.add_keys(logits_, tile.keys);
   const std::int64_t aligned = std::min(aligned_keys_ - tile.first_key, tile.keys);
   if (aligned > 0) aligned_.add_keys(logits_, aligned);
@@ -137,11 +137,12 @@ bool ScalingMeasurer::overflowed(std::int64_t query) const {
 
 // The first query's context holds for all unless a bend makes them differ.
 void ScalingMeasurer::fill_contexts() {
-  contexts_.assign(static_cast<std::size_t>(softmax_.queries()),
-                   {top_scores_.slope(0), saturated_above_, size_of(draw_).i});
-  if (top_scores_.is_same_for_all()) return;
+  contexts_.assign(
+      static_cast<std::size_t>(softmax_.queries()),
+      {top_scores_ ? top_scores_->slope(0) : kNan, saturated_above_, size_of(draw_).i});
+  if (!top_scores_ || top_scores_->is_same_for_all()) return;
   for (std::size_t i = 0; i < contexts_.size(); ++i) {
-    contexts_[i].logit_per_score = top_scores_.slope(i);
+    contexts_[i].logit_per_score = top_scores_->slope(i);
   }
 }
 

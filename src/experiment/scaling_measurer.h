@@ -78,8 +78,8 @@ class ScalingMeasurer {
   SoftmaxSums softmax_;
   SoftmaxSums aligned_;  ///< over the aligned keys alone, if a metric asks for them
   PowerSums power_sums_;
-  std::vector<bool> hides_overflow_;  ///< of each query, if there are peaks
-  TopScores top_scores_;
+  std::vector<bool> hides_overflow_;     ///< of each query, if there are peaks
+  std::optional<TopScores> top_scores_;  ///< if a metric takes their slope
   std::vector<QueryContext> contexts_;
   std::vector<double> query_scores_;
   std::vector<double> query_key_norms_;

@@ -16,7 +16,9 @@ TopScores::TopScores(const Formula& logit, const FormulaSize& size) {
 }
 
 void TopScores::start(std::size_t stride) {
-  if (!slope_of_all_) top_.assign(stride, {-std::numeric_limits<double>::infinity()});
+  if (slope_of_all_) return;
+  top_logits_.assign(stride, -std::numeric_limits<double>::infinity());
+  top_.assign(stride, {});
 }
 
 void TopScores::add_keys(const FormulaScores& scores, std::span<const double> logits) {
@@ -24,16 +26,18 @@ void TopScores::add_keys(const FormulaScores& scores, std::span<const double> lo
   const auto at = [](std::span<const double> numbers, std::size_t place) {
     return numbers.empty() ? 0 : numbers[place];
   };
-  for (std::size_t n = 0; n < logits.size(); ++n) {
-    const std::size_t query = n % scores.stride;
-    if (!(logits[n] > top_[query].logit)) continue;
-    top_[query] = {logits[n],
-                   scores.scores[n],
-                   scores.first_key + static_cast<double>(n / scores.stride),
-                   at(scores.squared_query_norms, query),
-                   at(scores.squared_key_norms, n),
-                   at(scores.query_sums, query),
-                   at(scores.key_sums, n)};
+  for (std::size_t start = 0; start < logits.size(); start += scores.stride) {
+    for (std::size_t query = 0; query < scores.stride; ++query) {
+      const std::size_t n = start + query;
+      if (!(logits[n] > top_logits_[query])) continue;
+      top_logits_[query] = logits[n];
+      top_[query] = {scores.scores[n],
+                     scores.first_key + static_cast<double>(start / scores.stride),
+                     at(scores.squared_query_norms, query),
+                     at(scores.squared_key_norms, n),
+                     at(scores.query_sums, query),
+                     at(scores.key_sums, n)};
+    }
   }
 }
 

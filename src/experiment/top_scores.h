@@ -28,7 +28,6 @@ class TopScores {
 
  private:
   struct Key {
-    double logit;
     double score = 0;
     double place = 0;
     double squared_query_norm = 0;
@@ -39,6 +38,7 @@ class TopScores {
 
   std::optional<double> slope_of_all_;
   std::optional<FormulaProgram> slope_;  ///< where it is not
+  std::vector<double> top_logits_;
   std::vector<Key> top_;
 };
 

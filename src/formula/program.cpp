@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 
 #include "formula/step_kernel.h"
@@ -133,9 +134,19 @@ double centred(double squared_norm, double sum, double d) {
   return left > squared_norm * kRounding ? left : 0;
 }
 
+// The places of the keys of numbers from `start` on, a run of equal ones for each key.
+void fill_places(const FormulaScores& scores, std::size_t start, std::span<double> places) {
+  for (std::size_t n = 0; n < places.size();) {
+    const std::size_t key = (start + n) / scores.stride;
+    const std::size_t end = std::min(places.size(), (key + 1) * scores.stride - start);
+    std::ranges::fill(places.subspan(n, end - n), scores.first_key + static_cast<double>(key));
+    n = end;
+  }
+}
+
 // Numbers as another precision holds them, and the largest magnitude there was so far.
 void finish_step(Precision precision, std::span<double> numbers, std::span<double> peaks) {
-  round_all(precision, numbers);
+  if (precision != Precision::kFloat64) round_all(precision, numbers);
   for (std::size_t n = 0; n < peaks.size(); ++n) {
     constexpr double kUnbounded = std::numeric_limits<double>::infinity();
     const double magnitude = std::abs(numbers[n]);
@@ -155,6 +166,10 @@ FormulaProgram::FormulaProgram(const Formula& formula, const FormulaSize& size)
   StepMaker maker(formula, constants, parts, size.d);
   result_ = maker.make(formula.root());
   steps_ = std::move(maker).steps();
+  has_places_ = result_ == kPlaceOfKey || std::ranges::any_of(steps_, [](const FormulaStep& step) {
+                  return step.operation != Operation::kNumber &&
+                         (step.first == kPlaceOfKey || step.second == kPlaceOfKey);
+                });
 }
 
 // Of the first product: the others have the same.
@@ -227,36 +242,37 @@ void FormulaProgram::normalise(const FormulaScores& scores, std::span<double> ou
 void FormulaProgram::run(const FormulaScores& scores, const PrecisionSteps& precision,
                          std::span<double> logits, std::span<double> peaks) const {
   const std::size_t chunk = std::min(kChunk, logits.size());
-  std::vector<double> memory(steps_.size() * chunk);
-  const auto numbers_of = [&](std::size_t step) { return memory.data() + step * chunk; };
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
-    std::fill_n(numbers_of(s), chunk, steps_[s].number);
+  const auto memory = std::make_unique_for_overwrite<double[]>(steps_.size() * chunk);
+  const auto memory_of = [&](std::size_t step) { return memory.get() + step * chunk; };
+  for (std::size_t s = kPlaceOfKey + 1; s < steps_.size(); ++s) {
+    if (steps_[s].operation == Operation::kNumber) {
+      std::fill_n(memory_of(s), chunk, steps_[s].number);
+    }
   }
   for (std::size_t start = 0; start < logits.size(); start += chunk) {
     const std::size_t count = std::min(chunk, logits.size() - start);
-    std::copy_n(scores.scores.data() + start, count, numbers_of(kScore));
-    // A run of equal places for each key.
-    for (std::size_t n = 0; n < count;) {
-      const std::size_t key = (start + n) / scores.stride;
-      const std::size_t end = std::min(count, (key + 1) * scores.stride - start);
-      std::fill(numbers_of(kPlaceOfKey) + n, numbers_of(kPlaceOfKey) + end,
-                scores.first_key + static_cast<double>(key));
-      n = end;
-    }
+    const auto numbers_of = [&](std::size_t step) -> const double* {
+      return step == kScore ? scores.scores.data() + start : memory_of(step);
+    };
+    if (has_places_) fill_places(scores, start, {memory_of(kPlaceOfKey), count});
     for (std::size_t s = kPlaceOfKey + 1; s < steps_.size(); ++s) {
       const FormulaStep& step = steps_[s];
       if (step.operation == Operation::kNumber) continue;
-      apply_step(step.operation, numbers_of(step.first), numbers_of(step.second), numbers_of(s),
-                 count);
+      // The logit is the last step: nothing else is read after it.
+      double* const out = s == result_ ? logits.data() + start : memory_of(s);
+      apply_step(step.operation, numbers_of(step.first), numbers_of(step.second), out, count);
       if (!step.of_score) continue;
-      const std::span<double> numbers{numbers_of(s), count};
+      const std::span<double> numbers{out, count};
       const std::span<double> magnitudes = peaks.empty() ? peaks : peaks.subspan(start, count);
       // A step that takes the bare score is the product; where it is all, it is the logit too.
       const bool is_product = step.first == kScore;
       finish_step(is_product ? precision.product : precision.logit, numbers, magnitudes);
       if (is_product && s == result_) finish_step(precision.logit, numbers, magnitudes);
     }
-    std::copy_n(numbers_of(result_), count, logits.data() + start);
+    // No step wrote the logit: a slope that is a number, the score or a place.
+    if (steps_[result_].operation == Operation::kNumber) {
+      std::copy_n(numbers_of(result_), count, logits.data() + start);
+    }
   }
 }
 

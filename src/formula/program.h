@@ -90,7 +90,8 @@ class FormulaProgram {
   std::optional<LinearPart> linear_;
   std::optional<double> factor_;
   std::vector<FormulaStep> steps_;
-  std::size_t result_ = 0;  ///< the step that is the logit
+  std::size_t result_ = 0;   ///< the step that is the logit
+  bool has_places_ = false;  ///< whether a step takes j
 };
 
 }  // namespace attnscale

@@ -9,9 +9,9 @@
 namespace attnscale {
 
 /// out[n] = operation of a[n] and, where it takes two, b[n], for n below `count`; `out` is apart
-/// from both. From numerics/portable_math.h, with its errors; e^x is 0 below x = -700 and infinite
-/// above 700, and the logarithm of a subnormal number is that of 0. A power is e^(b ln a), with an
-/// error of |b ln a| roundings. Precondition: an operation on numbers.
+/// from both or the memory of one. From numerics/portable_math.h, with its errors; e^x is 0 below
+/// x = -700 and infinite above 700, and the logarithm of a subnormal number is that of 0. A power
+/// is e^(b ln a), with an error of |b ln a| roundings. Precondition: an operation on numbers.
 void apply_step(Operation operation, const double* a, const double* b, double* out,
                 std::size_t count);
 

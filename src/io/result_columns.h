@@ -30,6 +30,8 @@ template <typename Text>
 struct MayBeEmpty {
   Text& text;
 };
+template <typename Text>
+MayBeEmpty(Text&) -> MayBeEmpty<Text>;
 
 /// A text that follows from others of the line, for readers that want one column for a curve.
 template <Empty kMay>
@@ -43,6 +45,8 @@ template <typename Number>
 struct Computed {
   Number& number;
 };
+template <typename Number>
+Computed(Number&) -> Computed<Number>;
 
 /// The status of a line of computed numbers.
 struct NumberStatus {};

@@ -15,13 +15,13 @@
 #include "io/csv_reader.h"
 #include "io/json_text.h"
 #include "io/result_columns.h"
+#include "numerics/portable_math.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
 namespace {
 
 constexpr std::string_view kAllFinite = "ok";
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>

@@ -34,7 +34,6 @@ DoubleDouble log(const DoubleDouble& x) {
 }
 
 double power(double x, double power) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (power == 0 || x == 1) return 1;
   if (std::isnan(x) || std::isnan(power)) return kNan;
   const bool is_whole = std::floor(power) == power;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "numerics/column.h"
 #include "numerics/unit.h"
 
 namespace attnscale {
@@ -109,6 +110,11 @@ Moments moments_of(std::span<const std::span<const double>> columns) {
 }
 
 Moments moments_of_finite(std::vector<std::span<const double>> columns, std::size_t step) {
+  bool is_finite = true;
+  for (std::size_t i = 0; i < columns.size(); i += step) {
+    is_finite = is_finite && all_finite(columns[i]);
+  }
+  if (is_finite) return moments_of(columns);
   const std::size_t n = columns.front().size();
   std::vector<char> keeps(n, 1);
   for (std::size_t i = 0; i < columns.size(); i += step) {
@@ -117,7 +123,6 @@ Moments moments_of_finite(std::vector<std::span<const double>> columns, std::siz
     }
   }
   const auto left_out = std::ranges::count(keeps, 0);
-  if (left_out == 0) return moments_of(columns);
   std::vector<std::vector<double>> kept(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     for (std::size_t k = 0; k < n; ++k) {

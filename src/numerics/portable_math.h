@@ -12,6 +12,7 @@
 namespace attnscale {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace attnscale
 

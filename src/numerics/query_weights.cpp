@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "numerics/column.h"
 #include "numerics/lanes.h"
 #include "numerics/portable_math.h"
 #include "numerics/softmax.h"
@@ -32,10 +33,6 @@ double sum_of_pairs(Precision precision, std::span<double> numbers) {
     if (count % 2 == 1) numbers[pairs] = numbers[count - 1];
   }
   return round_to(precision, numbers[0]);
-}
-
-bool all_finite(std::span<const double> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "numerics/lanes.h"
 #include "numerics/softmax_query.h"
+#include "numerics/vector_clones.h"
 
 namespace attnscale {
 
@@ -37,7 +38,7 @@ class SoftmaxSums {
   std::int64_t queries() const { return queries_; }
 
   /// The finished sums of one query of the group.
-  SoftmaxQuery query(std::int64_t index) const {
+  ATTNSCALE_INLINED SoftmaxQuery query(std::int64_t index) const {
     const auto at = [&](std::int64_t column) {
       return columns_[static_cast<std::size_t>(column * stride_ + index)];
     };

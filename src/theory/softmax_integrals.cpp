@@ -12,7 +12,7 @@ namespace {
 
 using enum ExactMean;
 
-constexpr double kDeepest = 40;      // e^-40 is nothing beside 1: deeper keys carry no weight
+constexpr double kMostGap = 40;      // e^-40 is nothing beside 1: deeper keys carry no weight
 constexpr double kScoreReach = 8.5;  // P(score < -8.5) is 1e-17
 constexpr double kMultiplicationsAtOnce = 2;  // in the narrowest vectors, those of SSE2
 constexpr double kSmallSpread = 1;   // below it, the normal law sets the scale of distances
@@ -114,7 +114,7 @@ ExactMeans SoftmaxIntegrals::linear(double spread) const {
   // The distance to another key's score is reach * u^2, dense near the top key.
   const bool small = spread < kSmallSpread;
   const QuadratureRule& rule = small ? deep_ : shallow_;
-  const double reach = std::min(kDeepest / spread, highest_ + kScoreReach);  // of scores
+  const double reach = std::min(kMostGap / spread, highest_ + kScoreReach);  // of scores
   const std::size_t points = log_t_.size();
   const std::size_t row = OtherSums::kFunctions * points;
   QuadratureRule other;

@@ -42,7 +42,7 @@ struct Integrands {
 };
 
 constexpr std::size_t kIntegrals = 8;
-constexpr std::size_t kChunk = 64;  // steps of log t
+constexpr std::size_t kSteps = 64;  // steps of log t
 
 // In eight interleaved partial sums, an order that vectors of any width can keep.
 inline double sum_of(const double* numbers, std::size_t count) {
@@ -56,7 +56,7 @@ inline double sum_of(const double* numbers, std::size_t count) {
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
-// Adds what at most kChunk steps of log t hold to the integrals of TopKeyTerms::add.
+// Adds what at most kSteps steps of log t hold to the integrals of TopKeyTerms::add.
 ATTNSCALE_VECTOR_CLONES
 void add_integrals(const double* log_t, const double* step, std::size_t points, const Integrands of,
                    OtherSums sums, double* integral) {
@@ -64,7 +64,7 @@ void add_integrals(const double* log_t, const double* step, std::size_t points, 
   const double* const first_sum = sums.first + sums.stride;
   const double* const second_sum = sums.first + 2 * sums.stride;
   const double* const logit_sum = sums.first + 3 * sums.stride;
-  double row[kIntegrals][kChunk];
+  double row[kIntegrals][kSteps];
   for (std::size_t k = 0; k < points; ++k) {
     const double log_tau = log_t[k] + of.log_unit;
     const double tau = plain::exp(log_tau);
@@ -141,8 +141,8 @@ void TopKeyTerms::add(const TopKey& key, std::span<const double> log_t,
   const std::size_t points = log_t.size();
   const Integrands of{others_, 1 / below, key.logit + share.log_total, share.top};
   std::array<double, kIntegrals> integral{};
-  for (std::size_t k = 0; k < points; k += kChunk) {
-    add_integrals(log_t.data() + k, step.data() + k, std::min(kChunk, points - k), of,
+  for (std::size_t k = 0; k < points; k += kSteps) {
+    add_integrals(log_t.data() + k, step.data() + k, std::min(kSteps, points - k), of,
                   {sums.first + k, sums.stride}, integral.data());
   }
   // With R the other keys' sum of e^logit over that of top and sink:
