@@ -23,7 +23,7 @@ struct Range {
   std::optional<double> step;
 };
 
-const std::vector<Row<Range>>& rows() {
+const std::vector<Row<Range>>& range_rows() {
   using enum FieldType;
   using enum FieldUse;
   static constexpr FieldBounds kAny = {-kAnyNumber, kAnyNumber};
@@ -92,7 +92,7 @@ std::vector<double> times_values(const JsonValue& value, const Range& range) {
 
 std::vector<double> read_range(const JsonValue& value, const Field& field) {
   Range range;
-  read_object(value, rows(), range);
+  read_object(value, range_rows(), range);
   if (range.times.has_value() == range.step.has_value()) {
     refuse(value, fmt::format("found a range {}; expected exactly one of them, such as {}",
                               range.step ? R"(with both "times" and "step")"
@@ -153,7 +153,8 @@ std::vector<std::int64_t> whole_values(const NumberAxis& axis) {
 }
 
 std::string range_schema() {
-  return object_shape(rows()) + R"(, "oneOf": [{"required": ["times"]}, {"required": ["step"]}])";
+  return object_shape(range_rows()) +
+         R"(, "oneOf": [{"required": ["times"]}, {"required": ["step"]}])";
 }
 
 std::vector<SweepPoint> sweep_points(const JsonValue& object, const std::vector<NumberAxis>& axes) {

@@ -81,7 +81,7 @@ std::string blocks_shape(const Field&) {
   return R"("type": "array", "minItems": 1, "items": )" + reference_to("block");
 }
 
-const std::vector<Row<EntriesDraft>>& rows() {
+const std::vector<Row<EntriesDraft>>& entries_rows() {
   using enum FieldType;
   using enum FieldUse;
   static const std::vector<Row<EntriesDraft>> table = [] {
@@ -137,7 +137,7 @@ void read_blocks(const JsonValue& value, const Field&, EntriesDraft& draft) {
 // Blocks are all there is but a name.
 void check_blocks_alone(const JsonValue& value) {
   if (value.find("blocks") == nullptr) return;
-  for (const std::string_view key : names_of(rows())) {
+  for (const std::string_view key : names_of(entries_rows())) {
     const JsonValue* said = value.find(key);
     if (said == nullptr || key == "blocks" || key == "name") continue;
     const bool is_aligned = key.starts_with("align");
@@ -165,7 +165,7 @@ std::string default_name(const Entries& entries, bool has_one_law) {
 }
 
 void read_object_into(const JsonValue& value, std::vector<Entries>& all) {
-  const EntriesDraft read = read_law_object(value, rows());
+  const EntriesDraft read = read_law_object(value, entries_rows());
   check_sides(value, read);
   check_blocks_alone(value);
   std::vector<const SidesDraft*> parts;
@@ -339,11 +339,11 @@ std::string block_schema() {
 }
 
 std::string entries_schema() {
-  std::vector<std::string_view> keys = names_of(rows());
+  std::vector<std::string_view> keys = names_of(entries_rows());
   std::erase(keys, "blocks");
   std::vector<std::string> alternatives = sides_alternatives(keys);
   alternatives.push_back(only_these({"blocks"}, {"name", "blocks"}));
-  return object_shape(rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(alternatives);
+  return object_shape(entries_rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(alternatives);
 }
 
 }  // namespace attnscale

@@ -177,7 +177,7 @@ void read_parts(const JsonValue& value, const Field& field, Experiment& experime
   }
 }
 
-const std::vector<ExperimentRow>& rows() {
+const std::vector<ExperimentRow>& experiment_rows() {
   using enum FieldType;
   using enum FieldUse;
   // Each row stays two or three lines.
@@ -242,7 +242,7 @@ Experiment read_experiment(const JsonValue& value, std::size_t index, const Samp
   Experiment experiment;
   experiment.name = experiment_name(value, index);
   if (value.find("given") == nullptr) experiment.sampler = &sampler;
-  read_object(value, rows(), experiment);
+  read_object(value, experiment_rows(), experiment);
   check_experiment(value, experiment, warnings);
   if (experiment.given) check_given(value, experiment, warnings);
   if (experiment.stop) complete_stop(value, experiment);
@@ -250,12 +250,12 @@ Experiment read_experiment(const JsonValue& value, std::size_t index, const Samp
 }
 
 std::vector<std::string_view> experiment_keys() {
-  return names_of(rows());
+  return names_of(experiment_rows());
 }
 
 std::string experiment_text(const Experiment& experiment, const std::string& indent) {
   std::vector<std::string> members;
-  for (const ExperimentRow& row : rows()) {
+  for (const ExperimentRow& row : experiment_rows()) {
     if (experiment.given && is_refused_beside_given(row.field)) continue;
     add_member(row, experiment, members);
   }
@@ -267,7 +267,7 @@ std::string experiment_schema() {
   std::vector<std::string> drawn_keys;
   std::vector<std::string> given_keys;
   std::vector<std::string_view> required;
-  for (const auto& [field, access] : rows()) {
+  for (const auto& [field, access] : experiment_rows()) {
     if (is_refused_beside_given(field)) {
       drawn_keys.push_back(schema_of(required_shape({field.name})));
     }
@@ -278,7 +278,7 @@ std::string experiment_schema() {
   }
   return fmt::format(
       R"({}, "if": {{"required": ["given"]}}, "then": {{"not": {}}}, "else": {{{}, "not": {}}})",
-      object_shape(rows()), schema_of(any_of(drawn_keys)), required_shape(required),
+      object_shape(experiment_rows()), schema_of(any_of(drawn_keys)), required_shape(required),
       schema_of(any_of(given_keys)));
 }
 

@@ -139,7 +139,7 @@ constexpr Access<Given, const Given> kMatrix{read_matrix<member>, matrix_text<me
                                              matrix_shape};
 
 // All but that of masks.
-std::vector<std::string_view> format_names() {
+std::vector<std::string_view> dtype_names() {
   std::vector<std::string_view> names = row_names<number_formats>();
   names.pop_back();
   return names;
@@ -172,7 +172,7 @@ std::string baseline_shape(const Field& field) {
 
 using GivenRow = Row<Given, const Given>;
 
-const std::vector<GivenRow>& rows() {
+const std::vector<GivenRow>& given_rows() {
   using enum FieldType;
   using enum FieldUse;
   static constexpr double kLargestD = 1e15;
@@ -185,7 +185,7 @@ const std::vector<GivenRow>& rows() {
         {"layout", listed_names<kLayoutNames>}}, kBothWays<&Given::layout>},
       {{"dtype", kChoice, kOptional, "",
         "What the bits of files are whose own type does not say it, such as bfloat16 in |V2.", {},
-        {"type", format_names}}, kBothWays<&Given::dtype>},
+        {"type", dtype_names}}, kBothWays<&Given::dtype>},
       {{"scores", kOwn, kOptional, "", "One row of scores per query."},
         kMatrix<&Given::scores>},
       {{"d", kInteger, kOptional, "", "Head size of the given scores, if a scaling needs it.",
@@ -226,7 +226,7 @@ const std::vector<GivenRow>& rows() {
 }  // namespace
 
 void read_into(const JsonValue& value, const Field&, Given& given) {
-  read_object(value, rows(), given);
+  read_object(value, given_rows(), given);
   const auto is_file = [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); };
   if (value.find("weights") == nullptr)
     given.weights = std::ranges::none_of(kGivenMatrices, is_file);
@@ -237,18 +237,18 @@ std::string json_text(const Field&, const Given& given) {
   // d first, as rows may be long.
   std::vector<std::string> members;
   if (given.d) members.push_back(member_text("d", std::to_string(*given.d)));
-  for (const GivenRow& row : rows()) {
+  for (const GivenRow& row : given_rows()) {
     if (row.field.name != "d") add_member(row, given, members);
   }
   return object_in_lines(members, "      ");
 }
 
 std::vector<std::string_view> given_keys() {
-  return names_of(rows());
+  return names_of(given_rows());
 }
 
 std::string given_schema() {
-  return object_shape(rows()) + R"(, "oneOf": [
+  return object_shape(given_rows()) + R"(, "oneOf": [
       {"required": ["scores"],
        "not": {"anyOf": [{"required": ["queries"]}, {"required": ["keys"]},
                          {"required": ["values"]}]}},

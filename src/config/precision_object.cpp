@@ -59,7 +59,7 @@ std::string sum_order_shape(const Field& field) {
        schema_of(object_shape({member_text(tiles, keys)}, {tiles}, OtherKeys::kRefused))});
 }
 
-const std::vector<StepsRow>& rows() {
+const std::vector<StepsRow>& precision_rows() {
   using enum FieldType;
   using enum FieldUse;
   constexpr double kMostTileKeys = 1e9;
@@ -121,7 +121,7 @@ void read_into(const JsonValue& value, const Field& field, PrecisionSteps& steps
                 : PrecisionSteps(static_cast<Precision>(read_choice_place(value, named)));
     return;
   }
-  read_object(value, rows(), steps);
+  read_object(value, precision_rows(), steps);
   if (!steps.has_exact_weights() || steps.sum_order == SumOrder::kSequential) return;
   refuse(*value.find("sum_order"),
          "\"sum_order\" is for emulated precisions only; name a step that is narrower than "
@@ -134,7 +134,7 @@ std::string json_text(const Field& field, const PrecisionSteps& steps) {
   const auto set = std::ranges::find(precision_sets(), steps, &PrecisionSet::steps);
   if (set != precision_sets().end()) return quote(set->name);
   PrecisionSteps written = steps;
-  return object_text(member_texts(rows(), written));
+  return object_text(member_texts(precision_rows(), written));
 }
 
 std::vector<std::string_view> precision_names() {
@@ -144,8 +144,8 @@ std::vector<std::string_view> precision_names() {
 }
 
 std::string precision_shape(const Field& field) {
-  return any_of(
-      {schema_of(shape_of(field)), schema_of(object_shape(rows()) + R"(, "minProperties": 1)")});
+  return any_of({schema_of(shape_of(field)),
+                 schema_of(object_shape(precision_rows()) + R"(, "minProperties": 1)")});
 }
 
 }  // namespace attnscale

@@ -111,7 +111,7 @@ std::string any_text_shape(const Field&) {
   return R"("type": "string")";
 }
 
-const std::vector<Row<ScalingDraft, ScalingText>>& rows() {
+const std::vector<Row<ScalingDraft, ScalingText>>& scaling_rows() {
   using enum FieldType;
   using enum FieldUse;
   constexpr double kLargestBias = 1e6;
@@ -162,12 +162,12 @@ const PresetRow& read_preset(const JsonValue& value) {
     refuse(value, fmt::format("a formula has a name: write {{\"name\": ..., \"logit\": {}}}",
                               quote(value.text)));
   }
-  return *find_preset(read_choice(value, field_named(rows(), "preset")));
+  return *find_preset(read_choice(value, field_named(scaling_rows(), "preset")));
 }
 
 // The keys beside those of the table: names in a formula.
 std::vector<std::string_view> own_keys(const JsonValue& object) {
-  const std::vector<std::string_view> reserved = names_of(rows());
+  const std::vector<std::string_view> reserved = names_of(scaling_rows());
   std::vector<std::string_view> keys;
   for (const JsonMember& member : object.members) {
     if (std::ranges::find(reserved, member.name) == reserved.end()) keys.push_back(member.name);
@@ -237,7 +237,8 @@ void read_object_into(const JsonValue& object, UsedNames& names, std::vector<Sca
   const PresetRow* const preset = preset_of(object);
   const std::vector<std::string_view> own = own_keys(object);
   ScalingDraft draft;
-  read_object(object, rows(), draft, preset != nullptr ? names_of(parameters_of(*preset)) : own);
+  read_object(object, scaling_rows(), draft,
+              preset != nullptr ? names_of(parameters_of(*preset)) : own);
   const std::string name = name_of_scaling(object, draft, preset);
   names.add(object, name);
   std::optional<Formula> logit;
@@ -245,7 +246,7 @@ void read_object_into(const JsonValue& object, UsedNames& names, std::vector<Sca
   if (preset != nullptr) {
     numbers = read_preset_numbers(object, *preset);
   } else {
-    OwnFormula read = read_own_formula(object, own, names_of(rows()));
+    OwnFormula read = read_own_formula(object, own, names_of(scaling_rows()));
     logit = std::move(read.logit);
     numbers = std::move(read.numbers);
   }
@@ -293,7 +294,7 @@ std::string scaling_text(ScalingText& text) {
   std::vector<std::string> members;
   if (first.name != first.preset) members.push_back(member_text("name", quote(first.name)));
   for (const std::string_view key : {"preset", "logit"}) {
-    for (const auto& row : rows()) {
+    for (const auto& row : scaling_rows()) {
       if (row.field.name == key) add_member(row, text, members);
     }
   }
@@ -303,7 +304,7 @@ std::string scaling_text(ScalingText& text) {
     members.push_back(
         member_text(name, formula.number() ? text.text(number) : quote(print_formula(formula))));
   }
-  for (const auto& row : rows()) {
+  for (const auto& row : scaling_rows()) {
     if (row.field.name != "preset" && row.field.name != "logit") add_member(row, text, members);
   }
   return object_text(members);
@@ -314,7 +315,7 @@ std::string preset_schema(const PresetRow& row) {
   const std::vector<Field> parameters = parameters_of(row);
   std::vector<std::string> properties = {
       member_text("preset", schema_of(member_text("const", quote(row.name))))};
-  for (const std::string_view key : names_of(rows())) {
+  for (const std::string_view key : names_of(scaling_rows())) {
     if (key == "preset" || key == "logit") continue;
     const std::string is_free = R"({"not": )" + reference_to("preset") + "}";
     properties.push_back(member_text(key, key == "name" ? is_free : "true"));
@@ -337,7 +338,7 @@ std::string preset_schema(const PresetRow& row) {
 std::string own_schema(std::string_view required, const std::vector<std::string_view>& refused,
                        const std::string& more = "") {
   std::vector<std::string> properties;
-  for (const std::string_view key : names_of(rows())) {
+  for (const std::string_view key : names_of(scaling_rows())) {
     const bool is_allowed = std::ranges::find(refused, key) == refused.end();
     properties.push_back(member_text(key, is_allowed ? "true" : "false"));
   }
@@ -389,7 +390,8 @@ std::string scaling_schema() {
           required_shape({"preset"}), {"logit"},
           fmt::format(R"(, "not": {{"properties": {{"preset": {}}}}})", reference_to("preset")))};
   for (const PresetRow& row : preset_table()) kinds.push_back(preset_schema(row));
-  return object_shape(rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(kinds) + ", " +
+  return object_shape(scaling_rows(), OtherKeys::kLeftToAlternatives) + ", " + any_of(kinds) +
+         ", " +
          R"("defaultSnippets": [{"label": "formula", "body": {"name": "$1", "logit": )"
          R"("${2:q.k / sqrt(d)}"}}, {"label": "preset", "body": {"preset": "$1"}}])";
 }

@@ -15,7 +15,7 @@ namespace {
 
 using StopRow = Row<PrecisionTarget, const PrecisionTarget>;
 
-const std::vector<StopRow>& rows() {
+const std::vector<StopRow>& stop_rows() {
   using enum FieldType;
   using enum FieldUse;
   // Each row stays two or three lines.
@@ -71,7 +71,7 @@ void check_what_is_measured(const JsonValue& stop, const Experiment& experiment)
 }  // namespace
 
 void read_into(const JsonValue& value, const Field&, PrecisionTarget& target) {
-  read_object(value, rows(), target);
+  read_object(value, stop_rows(), target);
 }
 
 void complete_stop(const JsonValue& value, Experiment& experiment) {
@@ -97,11 +97,11 @@ void complete_stop(const JsonValue& value, Experiment& experiment) {
 }
 
 std::string json_text(const Field&, const PrecisionTarget& target) {
-  return object_text(member_texts(rows(), target));
+  return object_text(member_texts(stop_rows(), target));
 }
 
 std::string stop_schema() {
-  return object_shape(rows()) +
+  return object_shape(stop_rows()) +
          R"(, "oneOf": [{"required": ["relative_error"]}, {"required": ["absolute_error"]}])";
 }
 
