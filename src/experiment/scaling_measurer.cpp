@@ -135,15 +135,15 @@ bool ScalingMeasurer::overflowed(std::int64_t query) const {
   return !is_finite(softmax_.query(query)) || hides_overflow_[static_cast<std::size_t>(query)];
 }
 
-// The first query's context holds for all unless a bend makes them differ.
+// All queries have the same context, group after group, unless a bend makes their slopes differ.
 void ScalingMeasurer::fill_contexts() {
-  contexts_.assign(
-      static_cast<std::size_t>(softmax_.queries()),
-      {top_scores_ ? top_scores_->slope(0) : kNan, saturated_above_, size_of(draw_).i});
-  if (!top_scores_ || top_scores_->is_same_for_all()) return;
-  for (std::size_t i = 0; i < contexts_.size(); ++i) {
-    contexts_[i].logit_per_score = top_scores_->slope(i);
-  }
+  const auto queries = static_cast<std::size_t>(softmax_.queries());
+  const bool differ = top_scores_ && !top_scores_->is_same_for_all();
+  if (!differ && contexts_.size() == queries) return;
+  const double slope = top_scores_ ? top_scores_->slope(0) : kNan;
+  contexts_.assign(queries, {slope, saturated_above_, size_of(draw_).i});
+  if (!differ) return;
+  for (std::size_t i = 0; i < queries; ++i) contexts_[i].logit_per_score = top_scores_->slope(i);
 }
 
 void ScalingMeasurer::measure_sums(std::size_t metric, const GroupColumns& columns) const {

@@ -5,8 +5,11 @@
 #include <bit>
 #include <cstdint>
 
+#include "numerics/vector_clones.h"
+
 namespace attnscale {
 
+ATTNSCALE_VECTOR_CLONES
 bool all_finite(std::span<const double> numbers) {
   constexpr std::uint64_t kOne = std::uint64_t{1} << 52;  // in the exponent
   constexpr std::uint64_t kExponent = 0x7ff * kOne;
@@ -17,6 +20,7 @@ bool all_finite(std::span<const double> numbers) {
   return carries >> 63 == 0;
 }
 
+ATTNSCALE_VECTOR_CLONES
 Extremes extremes_of(std::span<const double> numbers) {
   constexpr std::size_t kParts = 8;  // interleaved, for the compiler to keep in vectors
   std::array<double, kParts> least;
