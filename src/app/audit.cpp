@@ -24,11 +24,10 @@ std::string short_number(double number) {
   return rounded_short(number, 4);
 }
 
-void set_meant(AuditCommand& command, double keys) {
+void set_meant(AuditCommand& command, const std::optional<ExpectedLogit>& expected) {
   const double root = std::sqrt(command.sizes.d);
-  if (command.like) {
-    const ExpectedLogit expected = expected_logit(*command.like, command.sizes.d, keys);
-    command.sizes.meant = expected.factor * root;
+  if (expected) {
+    command.sizes.meant = expected->factor * root;
     command.sizes.meant_name = *command.like;
     if (std::abs(command.sizes.meant - 1) < 1e-12) command.sizes.meant = 1;
   } else if (command.multiplier) {
@@ -93,8 +92,20 @@ bool is_against(const AuditCommand& command, const FactorName& name) {
   return (command.like || command.multiplier) && !name.is_meant;
 }
 
+std::optional<ExpectedLogit> expected_of(const AuditCommand& command) {
+  if (!command.like) return std::nullopt;
+  return expected_logit(*command.like, command.sizes.d, command.sizes.tokens.value_or(1));
+}
+
 Answer audit_numbers(AuditCommand& command, std::size_t width) {
-  set_meant(command, command.sizes.tokens.value_or(1));
+  const std::optional<ExpectedLogit> expected = expected_of(command);
+  if (expected && expected->has_norm) {
+    throw UserError(fmt::format(
+        "attnscale audit: --like \"{}\" has a norm, so that no factor of q.k is meant; give the "
+        "files of --queries, --keys and --weights",
+        *command.like));
+  }
+  set_meant(command, expected);
   const ModelSizes& sizes = command.sizes;
   const double sd = std::sqrt(sizes.d) * command.query_sd * command.key_sd;
   if (!command.factor && !command.measured_sd) {
@@ -106,6 +117,9 @@ Answer audit_numbers(AuditCommand& command, std::size_t width) {
             ExitCode::kDone};
   }
   const double factor = command.factor.value_or(command.measured_sd.value_or(0) / sd);
+  if (!std::isfinite(factor)) {
+    throw UserError("attnscale audit: these spreads make a factor that no float64 holds");
+  }
   const double near = command.factor ? 2e-3 : plain::log1p(kNearSpread);
   std::vector<FactorName> names = factor_names(sizes, factor, 1e-9);
   // Sizes that nobody gave are so many that only an exact one means something.
@@ -183,20 +197,79 @@ TensorAudit audit_or_refuse(const AuditTensors& tensors) {
   }
 }
 
+// The usual factors of cosines.
+std::vector<FactorName> cosine_names(const ModelSizes& sizes, bool is_meant) {
+  std::vector<FactorName> names{
+      {"as cos(q, k) would give", 1, false, false},
+      {"as rms(q).rms(k) / sqrt(d) would give", std::sqrt(sizes.d), false, false},
+      {"as rms(q).rms(k) would give", sizes.d, false, false}};
+  if (is_meant) {
+    names.insert(names.begin(), {fmt::format("as {} would give", sizes.meant_name),
+                                 meant_factor(sizes), false, true});
+  }
+  return names;
+}
+
+// Whether what was found beside the factor is what the user says is meant: no more, and no less,
+// as far as the weights would show it.
+bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& found) {
+  std::size_t meant = 0;
+  const std::size_t before = found.findings.size();
+  const double visible = 3 * std::max(found.residual, 1e-7);
+  if (expected.soft_cap) {
+    const double cap = *expected.soft_cap;
+    const double bent = std::pow(found.largest, 3) / (3 * cap * cap);
+    if (found.soft_cap) {
+      meant += std::abs(*found.soft_cap / cap - 1) < 0.02 ? 1 : 0;
+    } else if (bent > visible) {
+      found.findings.push_back(fmt::format("no soft-cap of {}", short_number(cap)));
+    }
+  }
+  if (expected.sink && are_weights) {
+    const double kept = 1 / (1 + plain::exp(found.log_sum - *expected.sink));
+    if (found.sink) {
+      meant += std::abs(*found.sink - *expected.sink) < 0.05 ? 1 : 0;
+    } else if (kept > 3 * found.sum_error) {
+      found.findings.push_back(
+          fmt::format("no sink with the logit {}", short_number(*expected.sink)));
+    }
+  }
+  if (expected.has_norm) {
+    if (found.uses_cosines) {
+      ++meant;
+    } else if (found.cosine_residual <= 1.5 * found.residual) {
+      found.uses_cosines = true;  // of vectors that all have one length
+      found.factor = found.cosine_factor;
+    } else {
+      found.findings.emplace_back("queries and keys are not normalised");
+    }
+  }
+  return found.findings.size() == before && before == meant;
+}
+
 Answer audit_tensor_files(AuditCommand& command) {
   const AuditTensors tensors = open_audit_tensors(command);
-  set_meant(command, *command.sizes.tokens);
+  const std::optional<ExpectedLogit> expected = expected_of(command);
+  set_meant(command, expected);
   TensorAudit found = audit_or_refuse(tensors);
   const ModelSizes& sizes = command.sizes;
-  double factor = found.factor;
+  const bool is_as_said =
+      expected ? is_as_meant(*expected, tensors.are_weights, found) : found.findings.empty();
+  const double factor = found.factor;
   const double tolerance = std::max(kNearFactor, 6 * found.factor_error / std::abs(factor));
   std::vector<FactorName> names = factor_names(sizes, factor, tolerance);
+  if (found.uses_cosines) {
+    names = cosine_names(sizes, expected && expected->has_norm);
+    std::ranges::stable_sort(
+        names, {}, [&](const FactorName& one) { return factor_distance(factor, one.factor); });
+  }
   std::string name;
   bool is_named = factor_distance(factor, names.front().factor) <= tolerance;
   bool is_meant = is_named && names.front().is_meant;
-  const bool is_zero =
-      std::abs(factor) <= std::max(8 * found.factor_error, 1e-4 * meant_factor(sizes));
-  if (is_zero) {
+  if (!found.is_told) {
+    is_named = false;
+    is_meant = false;
+  } else if (found.is_zero) {
     name = "a factor of 0: weights do not depend on q.k";
     is_named = true;
     is_meant = false;
@@ -220,18 +293,12 @@ Answer audit_tensor_files(AuditCommand& command) {
   } else {
     is_named = true;
   }
-  bool differs = !is_meant || !found.findings.empty();
-  if (command.like) {
-    const ExpectedLogit expected = expected_logit(*command.like, sizes.d, *sizes.tokens);
-    const bool same_cap = expected.soft_cap && found.soft_cap &&
-                          std::abs(*found.soft_cap / *expected.soft_cap - 1) < 0.02;
-    differs = !is_meant || found.findings.size() != static_cast<std::size_t>(same_cap);
-  }
+  const bool differs = !is_meant || !is_as_said;
   const bool says_meant = command.like || command.multiplier;
   const bool is_explained = is_named && found.is_explained && found.residual_is_explained;
   const ExitCode code =
       is_explained && !(says_meant && differs) ? ExitCode::kDone : ExitCode::kMismatch;
-  if (!found.residual_is_explained) {
+  if (!found.residual_is_explained && found.is_told) {
     name = fmt::format(
         "not explained: a straight line of the logits on q.k leaves {:.3g} of a "
         "logit{}{}",
@@ -251,7 +318,7 @@ Answer audit_tensor_files(AuditCommand& command) {
   text += fmt::format("  mask       {}\n", found.mask_words);
   if (!found.sum_words.empty()) text += fmt::format("  sums       {}\n", found.sum_words);
   text += fmt::format("  residual   {:.2g} of a logit, {}\n", found.residual, found.residual_words);
-  if (!is_named) {
+  if (!is_named && found.is_told) {
     for (std::size_t i = 0; i < 3; ++i) {
       text += fmt::format("  nearest    {}: {} of it\n", names[i].name,
                           short_number(factor / names[i].factor));

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "config/user_error.h"
+#include "formula/program.h"
 #include "io/matrix_file.h"
 
 namespace attnscale {
@@ -99,21 +100,58 @@ AuditCommand audit_command(const Arguments& arguments) {
     arguments.refuse("takes --factor or --measured-sd, not both");
   const bool has_files = audit.queries || audit.keys || audit.weights || audit.scores;
   if (has_files && !audit.queries) arguments.refuse("needs --queries FILE beside the other files");
+  for (const char* const name : {"measured-sd", "query-sd", "key-sd", "factor"}) {
+    if (has_files && arguments.text(name)) {
+      arguments.refuse(fmt::format("reads that from the files: leave --{} out", name));
+    }
+  }
+  for (const char* const name : {"masked-below", "layout", "dtype"}) {
+    if (!has_files && arguments.text(name)) {
+      arguments.refuse(
+          fmt::format("takes --{} only beside --queries, --keys and --weights or "
+                      "--scores",
+                      name));
+    }
+  }
+  if (!has_files && audit.causal) {
+    arguments.refuse("takes --causal only beside --queries, --keys and --weights or --scores");
+  }
+  if (audit.masked_below && audit.weights) {
+    arguments.refuse("takes --masked-below only beside --scores: a weight of 0 hides its key");
+  }
+  if (sizes.layer && sizes.layers && *sizes.layer >= *sizes.layers) {
+    arguments.refuse(fmt::format("found --layer {} of {} layers; they count from 0", *sizes.layer,
+                                 *sizes.layers));
+  }
+  if (has_files) audit.told_d = size("d");
   if (!has_files) sizes.d = head_size(arguments, sizes);
   return audit;
 }
 
 ExpectedLogit expected_logit(const std::string& like, double d, double keys) {
   const Scaling scaling = scaling_like("attnscale audit: --like", like);
-  const auto logit = capped_logit(scaling.logit, {d, keys, keys - 1});
-  if (!logit || logit->slope.multiplier == 0) {
+  const FormulaSize size{d, keys, keys - 1};
+  const auto logit = capped_logit(scaling.logit, size);
+  const VectorNorm norm = FormulaProgram(scaling.logit, size).norm();
+  if (norm == VectorNorm::kLayer) {
+    throw UserError(fmt::format(
+        "attnscale audit: --like \"{}\" has a layer norm, which an audit cannot tell; give it "
+        "queries and keys after their norm, and --like what is done to them",
+        like));
+  }
+  if (!logit || !std::isfinite(logit->slope.at(d)) || logit->slope.at(d) == 0) {
     throw UserError(fmt::format(
         "attnscale audit: --like \"{}\" has no factor before q.k; expected a multiple of q.k or a "
         "soft-cap of one, such as \"30 tanh(q.k / sqrt(d) / 30)\"",
         like));
   }
-  return {like, logit->slope.at(d), logit->cap ? std::optional(logit->cap->at(d)) : std::nullopt,
-          scaling.weights.normaliser.kind == NormaliserKind::kSink};
+  ExpectedLogit expected{like, logit->slope.at(d)};
+  if (logit->cap) expected.soft_cap = logit->cap->at(d);
+  const Normaliser& normaliser = scaling.weights.normaliser;
+  if (normaliser.kind == NormaliserKind::kSink) expected.sink = normaliser.bias;
+  expected.has_norm = norm != VectorNorm::kNone;
+  if (norm == VectorNorm::kRms) expected.factor *= d;
+  return expected;
 }
 
 AuditTensors open_audit_tensors(AuditCommand& command) {
@@ -154,6 +192,12 @@ AuditTensors open_audit_tensors(AuditCommand& command) {
   }
   ModelSizes& sizes = command.sizes;
   sizes.d = static_cast<double>(q.columns);
+  if (command.told_d && *command.told_d != sizes.d) {
+    refuse(
+        fmt::format("found queries and keys of {} numbers; --d {} is not their head size: leave "
+                    "it out",
+                    sizes.d, *command.told_d));
+  }
   // Of one head alone no mistake with the number of heads can be told.
   if (q.heads_per_batch > 1) {
     if (!sizes.heads) sizes.heads = static_cast<double>(q.heads_per_batch);

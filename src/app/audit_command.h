@@ -16,6 +16,7 @@ namespace attnscale {
 /// What the user says.
 struct AuditCommand {
   ModelSizes sizes = {};
+  std::optional<double> told_d = {};       ///< --d beside files, which have one themselves
   std::optional<double> measured_sd = {};  ///< of what enters the softmax; above 0
   double query_sd = 1;                     ///< of an entry
   double key_sd = 1;
@@ -68,9 +69,10 @@ AuditCommand audit_command(const Arguments& arguments);
 
 struct ExpectedLogit {
   std::string name;
-  double factor = 1;
+  double factor = 1;  ///< of q.k; of cos(q, k) if there is a norm
   std::optional<double> soft_cap = {};
-  bool has_sink = false;
+  std::optional<double> sink = {};  ///< its logit
+  bool has_norm = false;
 };
 
 /// Of the preset, or of the formula of a logit such as "q.k / sqrt(d)", at that head size and

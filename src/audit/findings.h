@@ -25,8 +25,15 @@ struct TensorAudit {
   std::vector<std::string> findings;  ///< beside the factor, what matters most first
   bool factor_by_head = false;
   bool uses_cosines = false;  ///< the factor is of cos(q, k)
-  bool is_explained = true;   ///< false if a finding is not understood
-  std::int64_t rows = 0;      ///< queries of each head that were looked at
+  bool is_told = true;        ///< false if the weights say nothing of a factor
+  bool is_zero = false;       ///< the logits do not depend on q.k
+  double largest = 0;         ///< logit of the fit, without a cap
+  double cosine_factor = 0;   ///< as if queries and keys were normalised, and what that leaves
+  double cosine_residual = 0;
+  double sum_error = 0;      ///< of a row's sum
+  double log_sum = 0;        ///< of a row's exponentials, in the middle
+  bool is_explained = true;  ///< false if a finding is not understood
+  std::int64_t rows = 0;     ///< queries of each head that were looked at
 };
 
 }  // namespace attnscale

@@ -64,7 +64,11 @@ void score(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head
       for (std::size_t key = 0; key < cells.keys; ++key) squares += q * keys[key] * q * keys[key];
     }
     for (std::size_t key = 0; key < cells.keys; ++key) {
-      const double norms = std::sqrt(query_norm * key_norms[key]);
+      if (!std::isfinite(scores[key])) {
+        throw std::invalid_argument(fmt::format(
+            "q.k of head {}, query {} and key {} is beyond float64", head, found.queries[r], key));
+      }
+      const double norms = std::sqrt(query_norm) * std::sqrt(key_norms[key]);
       cells.cosines[r * cells.keys + key] = norms > 0 ? scores[key] / norms : 0;
     }
   }
@@ -125,6 +129,7 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
         answer = -std::numeric_limits<double>::infinity();
       }
       found.is_zero[i] = tensors.are_weights ? answer == 0 : !std::isfinite(answer);
+      if (std::isfinite(answer)) found.lowest = std::min(found.lowest, answer);
       sum += answer;
       squares += answer * answer;
       if (!found.is_zero[i]) {

@@ -27,6 +27,7 @@ struct HeadCells {
   std::vector<double> sums;           ///< of the weights of each row
   std::vector<double> sum_errors;     ///< what rounding does to them
   std::vector<char> is_zero;          ///< a weight of 0, or a hidden logit, of each cell
+  double lowest = 0;                  ///< of what is not infinite
   double roots = 0;                   ///< mean of sum (q k)^2 over components, of a cell
   int digits = 1;                     ///< of the significand that holds every answer
   bool is_half = true;                ///< float16 holds every answer

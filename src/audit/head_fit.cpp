@@ -67,13 +67,15 @@ Step solve(const Sums& sums) {
           std::sqrt(sums.xx / determinant)};
 }
 
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
 LineFit fit_of(const Step& step, const Sums& sums, double squares) {
   LineFit fit;
   fit.residual = sums.count > 0 ? std::sqrt(squares / sums.count) : 0;
   fit.factor = step.x;
   fit.second = step.z;
-  fit.factor_error = step.error_x * fit.residual;
-  fit.second_error = step.error_z * fit.residual;
+  fit.factor_error = sums.xx > 0 ? step.error_x * fit.residual : kUnknown;
+  fit.second_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kUnknown;
   fit.count = sums.count;
   fit.curvature = sums.xx;
   return fit;
@@ -105,6 +107,26 @@ Bent bend(double z, double v) {
 }
 
 }  // namespace
+
+ScoreCells thinned(const ScoreCells& cells, std::size_t most) {
+  if (cells.rows * cells.keys <= most) return cells;
+  const std::size_t step = cells.rows * cells.keys / most + 1;
+  ScoreCells few;
+  few.keys = cells.keys;
+  for (std::size_t row = cells.rows; row > 0; row -= std::min(step, row)) {
+    const auto begin = static_cast<std::ptrdiff_t>((row - 1) * cells.keys);
+    const auto end = begin + static_cast<std::ptrdiff_t>(cells.keys);
+    const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
+      to.insert(to.end(), from.begin() + begin, from.begin() + end);
+    };
+    copy(cells.scores, few.scores);
+    copy(cells.logits, few.logits);
+    copy(cells.distance, few.distance);
+    copy(cells.cosines, few.cosines);
+    ++few.rows;
+  }
+  return few;
+}
 
 LineFit fit_line(const ScoreCells& cells, const std::vector<double>& x) {
   const auto at = [&](std::size_t i) { return x[i]; };
@@ -186,7 +208,7 @@ RowFits fit_rows(const ScoreCells& cells) {
     squares += fit.residual * fit.residual * fit.count;
     count += fit.count - 1;
   }
-  fits.residual = count > 0 ? std::sqrt(squares / count) : 0;
+  fits.residual = count > 0 ? std::sqrt(squares / count) : std::numeric_limits<double>::infinity();
   return fits;
 }
 

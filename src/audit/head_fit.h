@@ -19,6 +19,9 @@ struct ScoreCells {
   std::vector<double> cosines;   ///< q.k / |q| |k|
 };
 
+/// Rows of the same cells, evenly apart, so many that they have about `most` cells.
+ScoreCells thinned(const ScoreCells& cells, std::size_t most);
+
 /// logit = factor * x + constant of the row, with what a second number adds.
 struct LineFit {
   double factor = 0;
@@ -39,7 +42,8 @@ LineFit fit_distance(const ScoreCells& cells);
 /// cap tanh(factor x / cap), by Gauss and Newton from `start`, with 1 / cap^2 as the second number.
 LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start);
 
-/// A line of its own for each row: the residual, and the factors of rows.
+/// A line of its own for each row: the residual, infinite where no row has more than 8 cells, and
+/// the factors of rows.
 struct RowFits {
   double residual = 0;
   std::vector<double> factors;  ///< NaN of a row with too few cells

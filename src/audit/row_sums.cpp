@@ -51,7 +51,7 @@ void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& 
     Numbers logits;
     for (std::size_t row = 0; row < heads[h].sums.size(); ++row) {
       const double kept = 1 - heads[h].sums[row];
-      if (kept < std::max(0.02, 12 * rounding) || heads[h].sums[row] < 0.02) continue;
+      if (kept < std::max(1e-4, 12 * rounding) || heads[h].sums[row] < 0.02) continue;
       logits.push_back(log_sum(heads[h], row, fits[h], audit) +
                        plain::log(kept / heads[h].sums[row]));
     }
@@ -67,9 +67,17 @@ void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& 
     return;
   }
   const auto [low, high] = std::ranges::minmax(sinks);
+  const std::string where = sinks.size() < heads.size()
+                                ? fmt::format(" in {} of {} heads", sinks.size(), heads.size())
+                                : "";
   if (high - low > 0.1) {
     audit.findings.push_back(fmt::format(
-        "a sink keeps weight back, with a logit of {:.3g} to {:.3g} by head", low, high));
+        "a sink keeps weight back{}, with a logit of {:.3g} to {:.3g} by head", where, low, high));
+    return;
+  }
+  if (!where.empty()) {
+    audit.findings.push_back(
+        fmt::format("a sink keeps weight back{}, with the logit {:.3g}", where, median(sinks)));
     return;
   }
   audit.sink = median(sinks);
@@ -93,14 +101,27 @@ void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& he
   Numbers sums;
   Numbers errors;
   constexpr double kSure = 8;
+  constexpr double kHalfStep = 2.36;  // of a format, in units of its rounding error
   for (const HeadCells& head : heads) {
     for (std::size_t row = 0; row < head.sums.size(); ++row) {
       sums.push_back(head.sums[row]);
       // What is flushed to 0 is lost from the sum.
       const double lost = rounding > 0.01 ? 0.25 : 2e-5;
-      errors.push_back(kSure * std::max(rounding, 1e-7) * head.sum_errors[row] + lost);
+      // Weights that are alike are rounded alike.
+      const double alike = kHalfStep * rounding * head.sums[row];
+      errors.push_back(kSure * std::max(rounding, 1e-7) * head.sum_errors[row] + alike + lost);
     }
   }
+  audit.sum_error = *std::ranges::max_element(errors);
+  Numbers log_sums;
+  constexpr std::size_t kFew = 32;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const std::size_t rows = heads[h].sums.size();
+    for (std::size_t row = 0; row < rows; row += rows / kFew + 1) {
+      log_sums.push_back(log_sum(heads[h], row, fits[h], audit));
+    }
+  }
+  audit.log_sum = median(log_sums);
   const auto all_are = [&](double constant) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       if (std::abs(sums[i] - constant) > errors[i]) return false;
@@ -138,15 +159,11 @@ void find_large_masks(const AuditTensors& tensors, const std::vector<HeadCells>&
   constexpr double kLow = -1e4;
   if (tensors.masked_below) return;
   double lowest = 0;
-  for (const HeadCells& head : heads) {
-    for (const double logit : head.cells.logits) {
-      if (!std::isnan(logit)) lowest = std::min(lowest, logit);
-    }
-  }
+  for (const HeadCells& head : heads) lowest = std::min(lowest, head.lowest);
   if (lowest > kLow) return;
-  audit.findings.insert(
-      audit.findings.begin(),
-      fmt::format("scores down to {:.3g} look like masks: say --masked-below -1e4", lowest));
+  // Whatever else was found is their doing.
+  audit.findings = {
+      fmt::format("scores down to {:.3g} look like masks: say --masked-below -1e4", lowest)};
   audit.is_explained = false;
 }
 

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "audit/head_order.h"
+#include "audit/mask_seen.h"
 #include "audit/row_sums.h"
+#include "audit/soft_caps.h"
 #include "numerics/portable_math.h"
 
 namespace attnscale {
@@ -31,78 +33,6 @@ std::string_view format_name(int digits) {
   return digits <= 24 ? "float32" : "float64";
 }
 
-std::string range_text(const Numbers& numbers) {
-  const auto [low, high] = std::ranges::minmax(numbers);
-  if (high - low < 1e-4 * std::abs(high)) return fmt::format("{:.4g}", (low + high) / 2);
-  return fmt::format("{:.4g} to {:.4g}", low, high);
-}
-
-// Fewer rows of the same cells, for what costs more.
-ScoreCells thinned(const ScoreCells& cells, std::size_t most) {
-  if (cells.rows * cells.keys <= most) return cells;
-  const std::size_t step = cells.rows * cells.keys / most + 1;
-  ScoreCells few;
-  few.keys = cells.keys;
-  for (std::size_t row = cells.rows; row > 0; row -= std::min(step, row)) {
-    const auto begin = static_cast<std::ptrdiff_t>((row - 1) * cells.keys);
-    const auto end = begin + static_cast<std::ptrdiff_t>(cells.keys);
-    const auto copy = [&](const Numbers& from, Numbers& to) {
-      to.insert(to.end(), from.begin() + begin, from.begin() + end);
-    };
-    copy(cells.scores, few.scores);
-    copy(cells.logits, few.logits);
-    copy(cells.distance, few.distance);
-    copy(cells.cosines, few.cosines);
-    ++few.rows;
-  }
-  return few;
-}
-
-// The soft-cap of all heads together: 1 / cap^2 as a mean weighted by errors.
-struct CapFits {
-  std::vector<LineFit> heads;
-  double inverse_square = 0;
-  double error = 0;
-  double residual = 0;
-};
-
-CapFits fit_caps(const Heads& heads, const std::vector<LineFit>& lines, bool is_bent,
-                 std::size_t most) {
-  CapFits fits;
-  double weight = 0;
-  PooledResidual pooled;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    const ScoreCells cells = thinned(heads[h].cells, most);
-    LineFit start = lines[h];
-    start.second = 0;
-    LineFit best = fit_soft_cap(cells, start);
-    double low = 0, high = 0;
-    for (const double logit : cells.logits) {
-      if (std::isnan(logit)) continue;
-      low = std::min(low, logit);
-      high = std::max(high, logit);
-    }
-    for (const double times : {1.5, 4.0, 12.0}) {
-      if (!is_bent || !(high > low)) break;
-      LineFit other = lines[h];
-      other.factor *= times;
-      other.second = 4 / ((high - low) * (high - low));
-      other = fit_soft_cap(cells, other);
-      if (other.residual < best.residual) best = other;
-    }
-    fits.heads.push_back(best);
-    pooled.add(best);
-    if (!(best.second_error > 0) || !std::isfinite(best.second_error)) continue;
-    const double w = 1 / (best.second_error * best.second_error);
-    fits.inverse_square += w * best.second;
-    weight += w;
-  }
-  if (weight > 0) fits.inverse_square /= weight;
-  fits.error = weight > 0 ? 1 / std::sqrt(weight) : std::numeric_limits<double>::infinity();
-  fits.residual = pooled.value();
-  return fits;
-}
-
 // How large residuals of a right line would be, by what rounds.
 struct Levels {
   double answers;  // as weights (or logits) are rounded
@@ -119,18 +49,26 @@ Levels levels_of(const AuditTensors& t, const Heads& heads, const std::vector<Li
     levels.answer_digits = std::max(levels.answer_digits, head.digits);
   }
   levels.vector_digits = std::max(digits_of(t.queries), digits_of(t.keys));
-  double squares = 0, vectors = 0;
+  double squares = 0, vectors = 0, stored = 0, cells = 0;
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const double factor = lines[h].factor;
     double sum = 0;
     for (const double score : heads[h].cells.scores) sum += score * score;
     squares += factor * factor * sum / static_cast<double>(heads[h].cells.scores.size());
+    for (const double logit : heads[h].cells.logits) {
+      if (std::isnan(logit)) continue;
+      stored += logit * logit;
+      ++cells;
+    }
     vectors += factor * factor * heads[h].roots * heads[h].roots;
   }
   const auto n = static_cast<double>(heads.size());
   const double logits = std::sqrt(squares / n);
   constexpr double kFloat32 = 5e-7;  // what a sum and an exponential in float32 leave
-  levels.answers = rounding_of(levels.answer_digits) * (t.are_weights ? 1 : logits);
+  // Scores are rounded with what is added to all of a row.
+  const double size =
+      t.are_weights ? 1 : std::max(logits, std::sqrt(stored / std::max(cells, 1.0)));
+  levels.answers = rounding_of(levels.answer_digits) * size;
   levels.answers = std::max(levels.answers, kFloat32 * (1 + logits));
   levels.logits = levels.answers + rounding_of(8) * logits;
   levels.vectors = std::max(
@@ -172,7 +110,6 @@ std::vector<LineFit> fit_each(const Heads& heads, std::size_t most, const Fit& f
   return fits;
 }
 
-constexpr std::size_t kCellsForCaps = std::size_t{1} << 15;
 constexpr std::size_t kCellsForOthers = std::size_t{1} << 16;
 
 Numbers columns_of(const ScoreCells& cells) {
@@ -185,8 +122,8 @@ Numbers columns_of(const ScoreCells& cells) {
 
 // What beside a factor is between scores and logits, where a straight line leaves too much. Fits
 // replace the lines they are better than.
-void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& lines,
-               TensorAudit& audit) {
+void find_bend(const Heads& heads, const Levels& levels, const std::vector<LineFit>& cosines,
+               std::vector<LineFit>& lines, TensorAudit& audit) {
   const double straight = pool(lines).value();
   const bool is_bad = straight > 1.5 * levels.answers;
   constexpr double kBetter = 0.7;
@@ -198,7 +135,7 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
   std::vector<LineFit> sloped;
   if (is_bad) sloped = fit_each(heads, kCellsForOthers, fit_distance);
   const double by_distance = is_bad ? pool(sloped).value() : straight;
-  const CapFits caps = fit_caps(heads, lines, is_bad, kCellsForCaps);
+  const CapFits caps = fit_caps(heads, lines, is_bad);
   if (is_bad && by_distance < wanted && by_distance <= caps.residual) {
     Numbers slopes;
     for (const LineFit& fit : sloped) slopes.push_back(-fit.second);
@@ -206,25 +143,15 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
                              range_text(slopes), heads.size() > 1 ? ", by head, as ALiBi's" : ""));
     return;
   }
-  double largest = 0;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    for (std::size_t i = 0; i < heads[h].cells.scores.size(); ++i) {
-      if (std::isnan(heads[h].cells.logits[i])) continue;
-      largest = std::max(largest, std::abs(lines[h].factor * heads[h].cells.scores[i]));
-    }
-  }
   const bool is_sure = caps.inverse_square > 10 * caps.error &&
-                       1 / std::sqrt(std::abs(caps.inverse_square)) < 25 * largest;
+                       1 / std::sqrt(std::abs(caps.inverse_square)) < 25 * audit.largest;
   if (is_bad ? caps.residual < wanted && caps.inverse_square > 0 : is_sure) {
-    audit.soft_cap = 1 / std::sqrt(caps.inverse_square);
-    take(caps.heads, fmt::format("a soft-cap of {:.2f} (cap tanh(logit / cap))", *audit.soft_cap));
+    take_caps(heads, caps, lines, audit);
     return;
   }
   if (!is_bad) return;
-  std::vector<LineFit> others =
-      fit_each(heads, kCellsForOthers, [](const ScoreCells& c) { return fit_line(c, c.cosines); });
-  if (pool(others).value() < wanted) {
-    take(others,
+  if (audit.cosine_residual < wanted) {
+    take(cosines,
          "queries and keys are normalised before their product: the factor is of cos(q, k)");
     audit.uses_cosines = true;
     return;
@@ -232,6 +159,7 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
   // A factor of its own for each query.
   PooledResidual rows;
   Numbers ratios;
+  Numbers counts;  // of the keys that queries see
   for (const HeadCells& head : heads) {
     const RowFits fits = fit_rows(head.cells);
     rows.add({.residual = fits.residual, .count = 1});
@@ -240,15 +168,17 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
           head.cells.logits.begin() + static_cast<std::ptrdiff_t>(r * head.cells.keys),
           head.cells.logits.begin() + static_cast<std::ptrdiff_t>((r + 1) * head.cells.keys),
           [](double logit) { return !std::isnan(logit); }));
-      if (!std::isnan(fits.factors[r]) && seen > 2)
-        ratios.push_back(fits.factors[r] / plain::log(seen));
+      if (std::isnan(fits.factors[r]) || seen <= 2) continue;
+      ratios.push_back(fits.factors[r] / plain::log(seen));
+      counts.push_back(seen);
     }
   }
-  if (rows.value() < wanted) {
+  if (!ratios.empty() && rows.value() < wanted) {
     const double middle = median(ratios);
-    const bool is_log = std::ranges::all_of(ratios, [middle](double ratio) {
-      return std::abs(ratio - middle) < 0.05 * std::abs(middle);
-    });
+    const bool is_log = std::ranges::max(counts) > 1.5 * std::ranges::min(counts) &&
+                        std::ranges::all_of(ratios, [middle](double ratio) {
+                          return std::abs(ratio - middle) < 0.05 * std::abs(middle);
+                        });
     audit.findings.push_back(
         is_log ? fmt::format("a factor that grows as ln(keys that the query sees): {:.5g} ln(keys)",
                              middle)
@@ -257,8 +187,8 @@ void find_bend(const Heads& heads, const Levels& levels, std::vector<LineFit>& l
     for (LineFit& fit : lines) fit.residual = rows.value();
     return;
   }
-  others = fit_each(heads, kCellsForOthers,
-                    [](const ScoreCells& c) { return fit_groups(c, c.distance); });
+  std::vector<LineFit> others = fit_each(
+      heads, kCellsForOthers, [](const ScoreCells& c) { return fit_groups(c, c.distance); });
   if (pool(others).value() < wanted) {
     take(others, "a bias that depends on the distance i - j, not in a straight line");
     return;
@@ -282,12 +212,20 @@ void find_factor(const std::vector<LineFit>& fits, TensorAudit& audit) {
       others.push_back(h);
       continue;
     }
-    const double error = std::max(fits[h].factor_error, 1e-12 * std::abs(middle) + 1e-300);
+    const double error = std::max(fits[h].factor_error, 1e-12 * std::abs(middle) + 1e-150);
     weight += 1 / (error * error);
     sum += fits[h].factor / (error * error);
   }
   audit.factor = weight > 0 ? sum / weight : middle;
   audit.factor_error = weight > 0 ? 1 / std::sqrt(weight) : 0;
+  double curvature = 0, count = 0;
+  for (const LineFit& fit : fits) {
+    curvature += fit.curvature;
+    count += fit.count;
+  }
+  constexpr double kNoSpread = 1e-4;  // of logits
+  audit.is_zero = std::abs(audit.factor) <= 8 * audit.factor_error ||
+                  std::abs(audit.factor) * std::sqrt(curvature / count) < kNoSpread;
   if (others.empty()) return;
   if (4 * others.size() > fits.size()) {
     audit.factor_by_head = true;
@@ -305,60 +243,42 @@ void find_factor(const std::vector<LineFit>& fits, TensorAudit& audit) {
   }
 }
 
-// What queries see, and weights of 0 where the fit expects more.
-void find_mask(const AuditTensors& t, const Heads& heads, const std::vector<LineFit>& fits,
-               TensorAudit& audit) {
-  std::int64_t above = 0, shown_above = 0, farthest = 0, holes = 0, expected = 0;
-  for (const HeadCells& head : heads) {
-    for (std::size_t i = 0; i < head.is_zero.size(); ++i) {
-      const double distance = head.cells.distance[i];
-      above += distance < 0 ? 1 : 0;
-      if (head.is_zero[i]) continue;
-      shown_above += distance < 0 ? 1 : 0;
-      farthest = std::max(farthest, static_cast<std::int64_t>(distance));
-    }
-  }
-  const bool is_causal = above > 0 && shown_above == 0;
+// The largest logit of the lines.
+double largest_logit(const Heads& heads, const std::vector<LineFit>& lines) {
+  double largest = 0;
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    const ScoreCells& cells = heads[h].cells;
-    for (std::size_t row = 0; row < cells.rows; ++row) {
-      double constant = 0, n = 0;
-      for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-        if (std::isnan(cells.logits[i])) continue;
-        constant += cells.logits[i] - fits[h].factor * cells.scores[i];
-        ++n;
-      }
-      if (n == 0) continue;
-      const double least = t.are_weights ? -9.010913347279288 : -1e300;
-      for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-        if ((is_causal && cells.distance[i] < 0) ||
-            cells.distance[i] > static_cast<double>(farthest)) {
-          continue;
-        }
-        if (constant / n + fits[h].factor * cells.scores[i] < least) continue;
-        ++expected;
-        holes += heads[h].is_zero[i] ? 1 : 0;
-      }
+    for (std::size_t i = 0; i < heads[h].cells.scores.size(); ++i) {
+      if (std::isnan(heads[h].cells.logits[i])) continue;
+      largest = std::max(largest, std::abs(lines[h].factor * heads[h].cells.scores[i]));
     }
   }
-  const std::int64_t most = t.answers.columns - 1;
-  audit.mask_words = above == 0  ? "one query sees all"
-                     : is_causal ? "causal"
-                                 : "none: every query sees later keys too";
-  if (is_causal && farthest < most && t.answers.rows > 1) {
-    audit.mask_words += fmt::format(", window of {} keys", farthest + 1);
+  return largest;
+}
+
+// Weights that fit anything: of one key, of keys that are all alike, or fewer than what is fitted.
+void find_untold(const Heads& heads, const std::vector<LineFit>& lines, TensorAudit& audit) {
+  constexpr double kFewest = 8;  // cells beside a factor and a second number for each head
+  double cells = 0;
+  std::vector<std::size_t> alike;
+  for (std::size_t h = 0; h < lines.size(); ++h) {
+    cells += lines[h].count - 2;
+    double squares = 0;
+    for (const double score : heads[h].cells.scores) squares += score * score;
+    const double n = static_cast<double>(heads[h].cells.scores.size());
+    const bool differ = lines[h].curvature > 1e-20 * squares * lines[h].count / n;
+    if (lines[h].count == 0 || !differ) alike.push_back(h);
   }
-  if (holes > 0 && expected > 0) {
-    audit.mask_words +=
-        fmt::format("; {} more keys hidden, {:.3g} % of what may be seen", holes,
-                    100.0 * static_cast<double>(holes) / static_cast<double>(expected));
+  if (alike.empty() && cells >= kFewest) return;
+  audit.is_explained = false;
+  std::string words = "nothing can be told: too few weights beside what is fitted";
+  if (alike.size() == lines.size()) {
+    audit.is_told = false;
+    words = "nothing can be told: no query shows two weights of keys that differ in q.k";
+  } else if (!alike.empty()) {
+    words = fmt::format("head {} shows no two weights of a query whose keys differ in q.k",
+                        alike.front());
   }
-  if (t.causal && shown_above > 0) {
-    audit.findings.push_back(fmt::format(
-        "no causal mask, though --causal says so: {} weights above the diagonal are not 0",
-        shown_above));
-    audit.is_explained = false;
-  }
+  audit.findings.insert(audit.findings.begin(), words);
 }
 
 }  // namespace
@@ -379,7 +299,15 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   }
   audit.rows = std::ssize(heads.front().queries);
   const Levels levels = levels_of(tensors, heads, lines);
-  find_bend(heads, levels, lines, audit);
+  audit.largest = largest_logit(heads, lines);
+  const std::vector<LineFit> cosines =
+      fit_each(heads, kCellsForOthers, [](const ScoreCells& c) { return fit_line(c, c.cosines); });
+  audit.cosine_residual = pool(cosines).value();
+  Numbers cosine_factors;
+  for (const LineFit& fit : cosines) cosine_factors.push_back(fit.factor);
+  audit.cosine_factor = median(cosine_factors);
+  find_untold(heads, lines, audit);
+  find_bend(heads, levels, cosines, lines, audit);
   audit.residual = pool(lines).value();
   judge_residual(tensors, levels, audit);
   find_factor(lines, audit);
