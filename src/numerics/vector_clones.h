@@ -5,7 +5,9 @@
 /// loader picks one. Only for loops whose steps do not depend on each other: nothing is fused
 /// (-ffp-contract=off) and no sum changes its order, so that every version gives the same bits.
 /// Not under ThreadSanitizer, whose checks would run before it has started: the loader picks early.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
+/// Not by clang, whose version 14 makes the one for AVX-512 alone, whatever the machine.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__clang__)
 #define ATTNSCALE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ATTNSCALE_VECTOR_CLONES
