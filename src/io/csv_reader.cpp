@@ -85,6 +85,8 @@ class CsvNumbers {
   CsvNumbers(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
 
   Tensor read() {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
     std::vector<double> numbers;
     std::int64_t rows = 0;
     std::size_t columns = 0;
@@ -125,10 +127,21 @@ class CsvNumbers {
     }
   }
 
-  // Names of columns: no cell is a number, and none is empty.
+  // Whether it is a number, or begins as one does, with digits, a point or a sign: one that cannot
+  // be read must not pass as a name.
+  static bool looks_like_number(std::string_view cell) {
+    constexpr std::string_view kMinus = "\u2212";  // as texts are set, not as numbers are written
+    if (parse(cell)) return true;
+    cell.remove_prefix(std::min(cell.find_first_not_of(" \t\"'"), cell.size()));
+    return cell.starts_with(kMinus) ||
+           (!cell.empty() && std::string_view("0123456789.+-").find(cell[0]) != cell.npos);
+  }
+
+  // Names of columns.
   static bool is_header(std::string_view line) {
-    return std::ranges::none_of(cells_of(line),
-                                [](std::string_view cell) { return cell.empty() || parse(cell); });
+    return std::ranges::none_of(cells_of(line), [](std::string_view cell) {
+      return cell.empty() || looks_like_number(cell);
+    });
   }
 
   std::string_view take_line() {
@@ -150,10 +163,10 @@ class CsvNumbers {
       ++column;
       const std::optional<double> number = parse(cell);
       if (!number || !(std::isfinite(*number) || *number < 0)) {
-        fail_here(
-            fmt::format("cell {}: found {}; expected a finite number such as 0.25 or -1e-3, with "
-                        "commas between numbers",
-                        column, cell.empty() ? "nothing" : cell.substr(0, kShown)));
+        fail_here(fmt::format(
+            "cell {}: found {}; expected a finite number such as 0.25 or -1e-3, without "
+            "quotes, with commas between numbers",
+            column, cell.empty() ? "nothing" : cell.substr(0, kShown)));
       }
       numbers.push_back(*number);
     }

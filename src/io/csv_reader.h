@@ -30,9 +30,9 @@ CsvFile parse_csv(std::string_view text, const std::string& name);
 /// Reads and parses a file. Throws std::system_error if it cannot be read.
 CsvFile read_csv(const std::filesystem::path& path);
 
-/// Numbers separated by commas, one row per line; a first line without any number is a header. -inf
-/// is a number here, which whoever reads the tensor may refuse. Throws MatrixFileError with `name`
-/// and the line.
+/// Numbers separated by commas, one row per line, after a byte-order mark if there is one; a first
+/// line of names is a header, and a name does not begin as numbers do. -inf is a number here, which
+/// whoever reads the tensor may refuse. Throws MatrixFileError with `name` and the line.
 Tensor read_csv_matrix(std::string_view text, const std::string& name);
 
 }  // namespace attnscale

@@ -103,7 +103,7 @@ WRONG_CSV = [
     ("beyond doubles", "1,1e999\n", ["q.csv:1: cell 2: found 1e999"]),
     ("a longer row", "a,b\n1,2\n3,4,5\n", ["q.csv:3: found a row of 3 numbers; expected 2"]),
     ("a shorter row", "1,2\n3\n", ["q.csv:2: found a row of 1 numbers; expected 2"]),
-    ("semicolons", "1;2\n", ["q.csv:1: found no numbers"]),
+    ("semicolons", "1;2\n", ["q.csv:1: cell 1: found 1;2"]),
     ("an empty line", "1,2\n\n3,4\n", ["q.csv:2: cell 1: found nothing"]),
     ("no last line end", "1,2\n3,4", ["q.csv:2: the last line has no line end"]),
     ("a header alone", "a,b\n", ["q.csv:1: found no numbers"]),
@@ -111,6 +111,11 @@ WRONG_CSV = [
     ("hexadecimal", "0x10,2\n", ["q.csv:1: cell 1: found 0x10"]),
     ("empty", "", ["q.csv: byte 0: the file is empty"]),
 ]
+
+# Lines that begin as numbers do: as the first of a file they are no header, which would be skipped.
+NEARLY_NUMBERS = ["1e999,2e999", "1d0,2d0", "0x1,0x2", "\u22121,\u22122", '"1","2"', "1.0e,2.o",
+                  "'1','2'", "+x,+y", ".,.", "-,-", "a,1e999", " 1e999,b", "--1,2x", "\t1x,y",
+                  "\ufeff1e999,2"]
 
 ONES = {name: np.ones(shape) for name, shape in {
     "2x3": (2, 3), "4x3": (4, 3), "4x5": (4, 5), "3x2": (3, 2), "2h2x3": (2, 2, 3),
@@ -186,6 +191,22 @@ class MatrixErrorsTest(CommandLineTest):
             with self.subTest(what):
                 (self.folder / "q.csv").write_text(content)
                 self.check({"scores": "q.csv"}, says)
+
+    def test_no_first_line_of_data_passes_as_a_header(self):
+        for line in NEARLY_NUMBERS:
+            with self.subTest(line):
+                (self.folder / "q.csv").write_text(line + "\n3,4\n5,6\n", encoding="utf-8")
+                self.check({"scores": "q.csv"}, ["q.csv:1: cell ", "a finite number such as 0.25"])
+
+    def test_a_header_is_a_line_of_names(self):
+        for first in ("a,b", '"a 1","b 2"', "q_1,E1", "\ufeffa,b", "\ufeff1,2"):
+            with self.subTest(first):
+                (self.folder / "q.csv").write_text(first + "\n3,4\n", encoding="utf-8")
+                config = self.write_config({"name": "right", "experiments": [
+                    {"given": {"scores": "q.csv", "weights": True}, "scalings": ["none"]}]})
+                self.succeed("run", config, "--out", "run", "--force")
+                lines = (self.folder / "run" / "weights.csv").read_text().splitlines()
+                self.assertEqual(len(lines), 1 + (4 if "1,2" in first else 2))
 
     def test_numbers_that_do_not_go_together(self):
         for name, array in ONES.items():
