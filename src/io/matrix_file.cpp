@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "io/csv_reader.h"
@@ -53,14 +54,24 @@ std::string choose(const TensorName& name, const std::vector<std::string>& names
 
 Tensor open_npz(const MappedFile& file, const TensorName& name) {
   constexpr std::string_view kEnding = ".npy";
+  const std::string path = name.path.string();
   std::vector<std::string> names;
-  for (const std::string& member : names_in_zip(file, name.path.string())) {
-    if (member.ends_with("data.pkl"))
-      refuse_file(name.path.string(), torch_file(name.path.string()));
-    if (member.ends_with(kEnding)) names.push_back(member.substr(0, member.size() - 4));
+  std::set<std::string> seen;  // NumPy knows a member by both its names, "q" and "q.npy"
+  for (std::string member : names_in_zip(file, path)) {
+    if (member.ends_with("data.pkl")) refuse_file(path, torch_file(path));
+    const bool is_array = member.ends_with(kEnding);
+    if (is_array) member.resize(member.size() - kEnding.size());
+    if (!seen.insert(member).second) {
+      refuse_file(path, fmt::format("found {} a second time in the archive; save it again with "
+                                    "one array of each name",
+                                    in_quotes(member)));
+    }
+    if (is_array) names.push_back(member);
   }
   TensorName wanted = name;
-  if (wanted.tensor.ends_with(kEnding)) wanted.tensor.resize(wanted.tensor.size() - 4);
+  if (wanted.tensor.ends_with(kEnding)) {
+    wanted.tensor.resize(wanted.tensor.size() - kEnding.size());
+  }
   wanted.tensor = choose(wanted, names);
   const std::string text = wanted.text();
   return read_npy(read_zip_member(file, text, wanted.tensor + ".npy"), text);

@@ -5,6 +5,7 @@ import io
 import json
 import struct
 import unittest
+import warnings
 import zipfile
 
 import numpy as np
@@ -87,6 +88,16 @@ def zipped(name, content, method=zipfile.ZIP_STORED):
     return file.getvalue()
 
 
+def zipped_together(*names):
+    """An archive of one array under several names, which may be the same."""
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w") as archive:
+        warnings.simplefilter("ignore")  # zipfile warns of names that are there
+        for name in names:
+            archive.writestr(name, zipfile.ZipFile(io.BytesIO(npz(q=np.ones((2, 2))))).read("q.npy"))
+    return file.getvalue()
+
+
 def damaged(content, at):
     return content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:]
 
@@ -116,6 +127,8 @@ WRONG_NPZ = [
     ("a path that leads out", zipped("../../q.npy", "hello"), ["NUMPY"]),
     ("bzip2", zipped("q.npy", b"hello" * 100, zipfile.ZIP_BZIP2), ["compression method 12"]),
     ("a PyTorch file", zipped("archive/data.pkl", b"\x80\x02"), ["PyTorch", "torch.load", "npz"]),
+    ("a name twice", zipped_together("q.npy", "k.npy", "q.npy"), ['"q" a second time']),
+    ("a name with and without its ending", zipped_together("q", "q.npy"), ['"q" a second time']),
     ("a text array", npz(q=np.array(["a", "b"])), ["of the type"]),
 ]
 FOREIGN = [
