@@ -22,6 +22,14 @@ std::string npz_of(const std::string& name) {
   return std::filesystem::path(name).filename().replace_extension(".npz").string();
 }
 
+// Letters A to Z made small: a file's ending means the same in capitals.
+std::string in_small(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+  });
+  return text;
+}
+
 // What a PyTorch file in its zip form is.
 std::string torch_file(const std::string& name) {
   return fmt::format(
@@ -86,11 +94,12 @@ Tensor open_safetensors(const MappedFile& file, const TensorName& name) {
 
 Tensor tensor_in(const MappedFile& file, const TensorName& name) {
   const std::string path = name.path.string();
+  const std::string ending = in_small(name.path.extension().string());
   const std::string_view bytes = file.text();
-  if (name.path.extension() == ".csv") return read_csv_matrix(bytes, path);
+  if (ending == ".csv") return read_csv_matrix(bytes, path);
   if (bytes.starts_with("PK")) return open_npz(file, name);
   if (bytes.starts_with("\x93NUMPY")) return read_npy(file, path);
-  if (name.path.extension() == ".safetensors") return open_safetensors(file, name);
+  if (ending == ".safetensors") return open_safetensors(file, name);
   if (const auto what = foreign_file(bytes, path)) refuse_file(path, *what);
   return read_npy(file, path);  // which says what it expected
 }
@@ -102,8 +111,9 @@ std::string TensorName::text() const {
 }
 
 TensorName tensor_name(const std::string& text) {
+  const std::string small = in_small(text);
   for (const std::string_view ending : {".safetensors:", ".npz:"}) {
-    const std::size_t found = text.find(ending);
+    const std::size_t found = small.find(ending);
     if (found == std::string::npos) continue;
     const std::size_t colon = found + ending.size() - 1;
     return {text.substr(0, colon), text.substr(colon + 1)};

@@ -28,7 +28,7 @@ struct TensorName {
   std::string text() const;
 };
 
-/// Only a file that ends in .npz or .safetensors has tensors with names.
+/// Only a file that ends in .npz or .safetensors, in any case, has tensors with names.
 TensorName tensor_name(const std::string& text);
 
 /// The tensor of that name; a file with one tensor needs none. What ends in .csv is CSV; others say

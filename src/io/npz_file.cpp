@@ -156,6 +156,9 @@ MappedFile stored_member(const MappedFile& file, Archive& archive, const std::st
 }  // namespace
 
 std::vector<std::string> names_in_zip(const MappedFile& file, const std::string& name) {
+  // The library finds no directory at the beginning of a file, where that of nothing is.
+  constexpr std::string_view kDirectoryEnd = "PK\5\6";
+  if (file.text().starts_with(kDirectoryEnd)) return {};
   return Archive(file.text(), name).names();
 }
 

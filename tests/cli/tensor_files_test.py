@@ -127,6 +127,7 @@ WRONG_NPZ = [
     ("a path that leads out", zipped("../../q.npy", "hello"), ["NUMPY"]),
     ("bzip2", zipped("q.npy", b"hello" * 100, zipfile.ZIP_BZIP2), ["compression method 12"]),
     ("a PyTorch file", zipped("archive/data.pkl", b"\x80\x02"), ["PyTorch", "torch.load", "npz"]),
+    ("nothing in it", npz(), ["holds no tensor"]),
     ("a name twice", zipped_together("q.npy", "k.npy", "q.npy"), ['"q" a second time']),
     ("a name with and without its ending", zipped_together("q", "q.npy"), ['"q" a second time']),
     ("a text array", npz(q=np.array(["a", "b"])), ["of the type"]),
@@ -161,6 +162,13 @@ class TensorFilesTest(CommandLineTest):
         (self.folder / "q.safetensors").write_bytes(GOOD)
         for name in ("q.safetensors:k", "q.safetensors:../q"):
             self.refuse("run", self.config(name), says=["holds no tensor", '"q"'])
+
+    def test_endings_in_capitals_are_the_same_endings(self):
+        (self.folder / "A.SAFETENSORS").write_bytes(GOOD)
+        (self.folder / "B.Npz").write_bytes(npz(q=ARRAY, k=ARRAY))
+        (self.folder / "C.CSV").write_text("1,2\n3,4\n")
+        for i, name in enumerate(["A.SAFETENSORS", "A.SAFETENSORS:q", "B.Npz:k", "C.CSV"]):
+            self.run_config(self.folder / self.config(name), f"run{i}")
 
     def test_every_form_gives_the_same_numbers(self):
         random = np.random.default_rng(1)
