@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "io/printable.h"
 #include "numerics/shortest.h"
 
 namespace attnscale {
@@ -166,6 +167,8 @@ Matrix matrix_of(const Tensor& tensor, const TensorReading& reading) {
   expect_finite(matrix, tensor, reading.hides_keys);
   return matrix;
 }
+
+MatrixFileError::MatrixFileError(const std::string& what) : std::runtime_error(in_one_line(what)) {}
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 40;

@@ -54,10 +54,11 @@ Matrix matrix_of(const Tensor& tensor, const TensorReading& reading);
 std::string in_quotes(std::string_view text);
 
 /// What is wrong with a file, in one sentence: its name, where (byte, line, or head, row and
-/// column), what was found, what to write instead.
+/// column), what was found, what to write instead. In one line of what can be printed: a NUL of the
+/// file would end the text in its middle.
 class MatrixFileError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit MatrixFileError(const std::string& what);
 };
 
 /// Throws "NAME: WHAT".

@@ -109,6 +109,7 @@ WRONG_CSV = [
     ("a header alone", "a,b\n", ["q.csv:1: found no numbers"]),
     ("a second header", "a,b\na,b\n1,2\n", ["q.csv:2: cell 1: found a"]),
     ("hexadecimal", "0x10,2\n", ["q.csv:1: cell 1: found 0x10"]),
+    ("a byte that is no text", "1,2\n3,a\0b\n", ["q.csv:2: cell 2: found a\\u0000b; expected"]),
     ("empty", "", ["q.csv: byte 0: the file is empty"]),
 ]
 
