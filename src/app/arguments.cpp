@@ -83,6 +83,29 @@ void check_choice(const std::string& command, const OptionRow& row, const std::s
   refuse(command, fmt::format("--{}: {}", row.name, unknown_name("choice", found, choices)));
 }
 
+// Why the name of a preset alone is no scaling, and how to write it instead.
+std::string numbers_needed(const PresetRow& row) {
+  std::vector<std::string> needed;
+  std::vector<std::string> usual;
+  for (const PresetParameter& one : row.parameters()) {
+    if (one.is_required()) {
+      needed.push_back(fmt::format("{} ({})", one.name, one.help));
+    } else {
+      usual.push_back(fmt::format("{} is {}", one.name, one.fallback));
+    }
+  }
+  const bool is_in_formula = row.normaliser == NormaliserKind::kSoftmax;
+  const std::string text =
+      is_in_formula
+          ? fmt::format("write its formula with numbers for the names in it: \"{}\"", row.formula)
+          : fmt::format(
+                "no formula says it: \"{}\" are its logits without it, and a config takes "
+                "{{\"preset\": \"{}\", \"{}\": X}}",
+                row.formula, row.name, row.bias);
+  return fmt::format("needs {}; {}{}", join(needed, " and "), text,
+                     usual.empty() ? "" : "; by default " + join(usual, ", "));
+}
+
 }  // namespace
 
 Arguments::Arguments(std::vector<std::string> typed,
@@ -255,6 +278,9 @@ std::string names_json(const std::vector<std::string>& texts,
 
 Scaling scaling_like(const std::string& asked, const std::string& text) {
   if (auto scaling = find_scaling(text)) return *scaling;
+  if (const PresetRow* row = find_preset(text)) {
+    throw UserError(fmt::format("{} \"{}\" {}", asked, text, numbers_needed(*row)));
+  }
   try {
     return make_scaling(text, parse_formula(text, FormulaKind::kLogit, {}, nearest_name));
   } catch (const FormulaError& error) {

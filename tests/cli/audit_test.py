@@ -36,6 +36,11 @@ class AuditTest(CommandLineTest):
         for spread in ("0", "-1", "nan", "inf", "x"):
             self.refuse("audit", "--d", 64, "--measured-sd", spread,
                         says=["--measured-sd needs", "above 0", f'"{spread}"'])
+        for name, says in (("yarn", "needs factor ("), ("qknorm", "needs length ("),
+                           ("falcon_h1", 'numbers for the names in it: "q.(key_multiplier k)'),
+                           ("gpt_oss", '"q.k / sqrt(d)" are its logits')):
+            self.refuse("audit", "--d", 64, "--factor", 1, "--like", name,
+                        says=[f'--like "{name}" needs', says])
         self.refuse("audit", "--d", 64, "0.125", says=['takes no "0.125"'])
         self.refuse("audit", "--d", 64, "--measured", 1, says=['did you mean "--measured-sd"?'])
 

@@ -132,6 +132,13 @@ class CheckTest(CommandLineTest):
         self.refuse("check", *PRINTED, "--topweight", 1, says=['did you mean "--top-weight"?'])
         self.refuse("check", *PRINTED, "--top-weight", 1, "--scaling", "sqrt",
                     says=['--scaling "sqrt" is no preset'])
+        for name, says in (
+                ("ssmax", ["needs s (learned strength", '"s ln(keys) q.k / sqrt(d)"']),
+                ("llama4", ["needs position (", "q.k / sqrt(d)", "length is 8192, beta is 0.1"]),
+                ("gpt_oss", ["needs sink (", '{"preset": "gpt_oss", "sink": X}']),
+                ("sigmoid", ["needs bias (", '{"preset": "sigmoid", "bias": X}'])):
+            self.refuse("check", *PRINTED, "--slope", 0.1, "--scaling", name,
+                        says=[f'--scaling "{name}" {says[0]}', *says[1:]])
         self.refuse("check", *PRINTED, "--saturated", 0.1, says=["no exact value", "keys = 8"])
         self.refuse("check", *PRINTED, "--slope", 0.2, "--scaling", "q.k + i",
                     says=["no exact value"])
