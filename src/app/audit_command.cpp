@@ -89,6 +89,7 @@ AuditCommand audit_command(const Arguments& arguments) {
   audit.reading.layout = arguments.choice<MatrixLayout>(
       "layout",
       {{"heads_first", MatrixLayout::kHeadsFirst}, {"rows_first", MatrixLayout::kRowsFirst}});
+  audit.reading.from_command = true;
   if (const auto dtype = arguments.text("dtype")) {
     audit.reading.dtype = find_number_format(*dtype);
     if (!audit.reading.dtype) {

@@ -20,21 +20,36 @@ std::string_view as_numbers(const std::string& type) {
   return "array.astype(\"<f4\")";
 }
 
+// What a mask of these bits most likely is: numbers 0 and 1, where a byte need not be a float8.
+bool is_mask_of_integers(const Tensor& tensor, const TensorReading& reading) {
+  const bool is_integer = tensor.type.find('V') == std::string::npos;
+  const bool is_said = reading.dtype && tensor.item_bytes > 1;
+  return reading.takes_truth && tensor.holds_bits && is_integer && !is_said;
+}
+
 NumberFormat format_of(const Tensor& tensor, const TensorReading& reading) {
   const std::optional<NumberFormat>& dtype = reading.dtype;
+  if (is_mask_of_integers(tensor, reading)) {
+    refuse_file(tensor.name, fmt::format("found a mask of the integers {}; save array.astype(bool)",
+                                         in_quotes(tensor.type)));
+  }
   if (dtype && tensor.holds_bits) {
     const NumberFormatRow& said = row_of(*dtype);
     if (said.bytes == tensor.item_bytes) return *dtype;
-    refuse_file(tensor.name,
-                fmt::format("found numbers of {} bytes; \"dtype\" says {}, which has {}",
-                            tensor.item_bytes, said.name, said.bytes));
+    refuse_file(
+        tensor.name,
+        fmt::format("found numbers of {} bytes; {} says {}, which has {}", tensor.item_bytes,
+                    reading.from_command ? "--dtype" : "\"dtype\"", said.name, said.bytes));
   }
   if (tensor.holds_bits) {
+    const std::string_view likely = tensor.item_bytes == 1 ? "float8_e4m3fn" : "bfloat16";
     refuse_file(
         tensor.name,
         fmt::format("found {}, which says how many bits a number has but not what they mean; say "
-                    "it with \"dtype\": \"{}\"",
-                    in_quotes(tensor.type), tensor.item_bytes == 1 ? "float8_e4m3fn" : "bfloat16"));
+                    "it with {}",
+                    in_quotes(tensor.type),
+                    reading.from_command ? fmt::format("--dtype {}", likely)
+                                         : fmt::format("\"dtype\": \"{}\"", likely)));
   }
   const bool is_truth = tensor.format == NumberFormat::kBool;
   if (!tensor.format || (is_truth && !reading.takes_truth)) {

@@ -36,6 +36,7 @@ struct TensorReading {
   std::optional<NumberFormat> dtype;  ///< of numbers of which the file has the bits alone
   bool hides_keys = false;            ///< -inf is a number here: that of a hidden key
   bool takes_truth = false;           ///< and so are true and false
+  bool from_command = false;          ///< dtype is an option, no key of a config
   friend bool operator==(const TensorReading&, const TensorReading&) = default;
 };
 

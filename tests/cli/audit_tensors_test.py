@@ -211,6 +211,13 @@ class AuditTensorsTest(CommandLineTest):
             turned = np.swapaxes(attend(np.swapaxes(scores, -1, -2) / 8, causal=False), -1, -2)
             self.assertIn("softmax over queries", self.audit(q, k, turned, code=5))
 
+    def test_bits_alone_are_named_by_an_option(self):
+        for name, array in (("b", np.ones((4, 4), "<u2")), ("f", np.ones((4, 4)))):
+            np.save(self.folder / f"{name}.npy", array)
+        files = ("--queries", "b.npy", "--keys", "b.npy", "--weights", "f.npy")
+        self.refuse("audit", *files, says=["say it with --dtype bfloat16"])
+        self.refuse("audit", *files, "--dtype", "float8_e5m2", says=["--dtype says float8_e5m2"])
+
     def test_what_is_meant_decides_the_exit_code(self):
         q, k, scores = self.layer("layer")
         self.audit(q, k, attend(scores / 8), "--like", "q.k / sqrt(d)")

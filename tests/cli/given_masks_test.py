@@ -223,7 +223,7 @@ class GivenMasksTest(CommandLineTest):
                   rows=self.holes[..., :4, :], none=np.zeros((QUERIES, KEYS), bool),
                   three=np.ones((3, QUERIES, KEYS), bool), whole=self.holes.astype("<i8"),
                   one_batch=self.k[:1], three_heads=np.ones((BATCHES, 3, KEYS, D)),
-                  two=self.q[:, :2])
+                  two=self.q[:, :2], bytes=self.holes.astype("u1"), words=self.holes.astype("<u2"))
         vectors = self.vectors
         for given, key, says in [
                 (vectors(mask="half.npy"), "mask", ["found 0.5", "1 where a query sees a key"]),
@@ -233,6 +233,10 @@ class GivenMasksTest(CommandLineTest):
                 (vectors(mask="none.npy"), "mask", ["row 0", "all its keys are hidden"]),
                 (vectors(mask="three.npy"), "mask", ["found 3 heads", "expected 4"]),
                 (vectors(mask="whole.npy"), "mask", ["<i8", "array.astype(bool)"]),
+                (vectors(mask="bytes.npy"), "mask", ["|u1", "array.astype(bool)"]),
+                (vectors(mask="bytes.npy", dtype="float8_e4m3fn"), "mask", ["array.astype(bool)"]),
+                (vectors(mask="words.npy"), "mask", ["<u2", "array.astype(bool)"]),
+                (vectors(bias="bytes.npy"), "bias", ['say it with "dtype": "float8_e4m3fn"']),
                 (vectors(bias="none.npy"), "bias", ["|b1"]),
                 (vectors(window=0), "window", ["found 0", "from 1"]),
                 (vectors(masked_below=-1e4), "masked_below", ["there is none"]),
