@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <system_error>
 
@@ -88,11 +89,23 @@ GivenFile open_given_file(const JsonValue& value, const std::string& name,
   }
 }
 
+// A SHA-256 as this program writes it: in small letters.
+std::string read_sha256(const JsonValue& value, std::string text) {
+  constexpr std::size_t kDigits = 64;
+  const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
+  if (text.size() != kDigits || !std::ranges::all_of(text, is_digit)) {
+    refuse_found(value, "a SHA-256, 64 hexadecimal digits, as sha256sum prints it");
+  }
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
 GivenFile read_matrix_file(const JsonValue& value, const TensorReading& reading) {
   GivenFile said;
   read_object(value, file_rows(), said);
-  GivenFile file = open_given_file(*value.find("file"), said.path, reading);
   const JsonValue* sha256 = value.find("sha256");
+  if (sha256 != nullptr) said.sha256 = read_sha256(*sha256, said.sha256);
+  GivenFile file = open_given_file(*value.find("file"), said.path, reading);
   if (sha256 != nullptr && said.sha256 != file.sha256) {
     refuse(*sha256,
            fmt::format("{} has the SHA-256 {}; expected {}: it is not the file that this config "

@@ -2,6 +2,7 @@
 and runs that depend on what the files hold, not on where they are."""
 
 import csv
+import hashlib
 import json
 import math
 import os
@@ -247,6 +248,19 @@ class GivenFilesTest(CommandLineTest):
         answer = self.attnscale("verify", "run")
         self.assertEqual(answer.returncode, 5)
         self.assertIn("SHA-256", answer.stdout)
+
+    def test_a_hash_is_the_same_in_capitals(self):
+        self.save(*layer(seed=12))
+        right = hashlib.sha256((self.folder / "q.npy").read_bytes()).hexdigest()
+        for text, says in ((right.upper(), None), (right[:-1], "64 hexadecimal digits"),
+                           ("g" + right[1:], "64 hexadecimal digits"), ("", "64 hexadecimal")):
+            config = given({**FILES, "queries": {"file": "q.npy", "sha256": text}})
+            if says is None:
+                written = json.loads((self.run_config(config, "run") / "config.json").read_text())
+                queries = written["experiments"][0]["given"]["queries"]
+                self.assertEqual(queries["sha256"], right)
+            else:
+                self.refuse("plan", self.write_config(config), says=["/queries/sha256: ", says])
 
     def test_an_unfinished_run_goes_on_only_with_the_files_it_began_with(self):
         self.save(*layer(seed=17))
