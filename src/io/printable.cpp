@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,24 @@ Character first_character(std::string_view text) {
   return {size, code};
 }
 
+struct CodeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+// Those of ASCII and Latin-1; marks that turn the direction of text, ends of lines and paragraphs,
+// and characters without a width, which make one name look like another. U+200C and U+200D, which
+// part and join letters, are left: some scripts need them.
+constexpr std::array kControls{
+    CodeRange{0, 0x1F},        CodeRange{0x7F, 0x9F},     CodeRange{0xAD, 0xAD},
+    CodeRange{0x61C, 0x61C},   CodeRange{0x200B, 0x200B}, CodeRange{0x200E, 0x200F},
+    CodeRange{0x2028, 0x202E}, CodeRange{0x2060, 0x206F}, CodeRange{0xFEFF, 0xFEFF},
+};
+
 bool is_control(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+  return std::ranges::any_of(kControls, [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
 }
 
 std::string without_controls(std::string_view text, std::string_view but) {

@@ -7,7 +7,8 @@
 namespace attnscale {
 
 /// The text, each control character but a line end and a tab as "\u001b", and each byte that is not
-/// UTF-8 as "\xff": a terminal would obey the first and guess at the second. Nothing else changes.
+/// UTF-8 as "\xff": a terminal would obey the first and guess at the second. Marks that turn the
+/// direction of text, or that nobody sees, are control characters. Nothing else changes.
 std::string printable(std::string_view text);
 
 /// The same of a name or a sentence, in one line: line ends and tabs are control characters too.

@@ -227,6 +227,12 @@ class ControlCharactersTest(CommandLineTest):
                 shown = self.printed(*arguments)
                 self.assertRegex(shown, r"\\u00(1b\[31m|9b31m|0d|07)", arguments)
 
+    def test_of_marks_that_turn_text(self):
+        for mark in "\u202e\u2066\u200f\u2028":
+            message = self.refuse("run", f"a{mark}b.json")
+            self.assertIn(f"a\\u{ord(mark):04x}b.json", message)
+            self.assertNotIn(mark, message)
+
     def test_of_the_folder(self):
         out = "a\x1b[31mb"
         wrote = self.printed("run", TRY_THIS, "--set", "queries=20", "--out", out)

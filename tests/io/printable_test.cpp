@@ -21,6 +21,15 @@ TEST(Printable, SpellsWhatATerminalWouldObey) {
             "\\u009b31m");  // the one-character form of ESC [
 }
 
+TEST(Printable, SpellsMarksThatTurnTextOrThatNobodySees) {
+  EXPECT_EQ(printable("a\u202Evsc.q"), "a\\u202evsc.q");
+  EXPECT_EQ(printable("\u200E\u200F\u061C\u2066\u2069"), "\\u200e\\u200f\\u061c\\u2066\\u2069");
+  EXPECT_EQ(printable("\u2028\u2029\u200B\u2060\uFEFF\u00AD"),
+            "\\u2028\\u2029\\u200b\\u2060\\ufeff\\u00ad");
+  const std::string joined = "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u2010 \u2030";
+  EXPECT_EQ(printable(joined), joined);
+}
+
 TEST(Printable, SpellsBytesThatAreNoText) {
   EXPECT_EQ(printable("\x9b\xff"), "\\x9b\\xff");
   EXPECT_EQ(printable("\xC3"), "\\xc3");                             // cut off
