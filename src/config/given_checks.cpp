@@ -361,7 +361,7 @@ void warn_of_idle_masks(const JsonValue& given_value, const Experiment& experime
 
 }  // namespace
 
-void complete_given(const JsonValue& value, Given& given) {
+void check_sizes(const JsonValue& value, const Given& given) {
   const bool has_vectors = !given.queries.empty() || !given.keys.empty() || !given.values.empty();
   if (given.scores.empty() == !has_vectors || (has_vectors && given.d)) {
     refuse(value,
@@ -372,6 +372,9 @@ void complete_given(const JsonValue& value, Given& given) {
   check_places(value, given);
   check_laid_out(value, given);
   check_idle(value, given);
+}
+
+void complete_given(const JsonValue& value, Given& given) {
   complete_mask(value, given);
   complete_baseline(value, given);
   check_hidden(value, given);

@@ -7,11 +7,13 @@
 #include <cctype>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "config/given_checks.h"
 #include "config/schema.h"
 #include "config/values.h"
 #include "io/matrix_file.h"
+#include "io/sha256.h"
 
 namespace attnscale {
 namespace {
@@ -66,6 +68,16 @@ std::string absolute_text(const JsonValue& value, const fs::path& path) {
   return text;
 }
 
+void read_all(const JsonValue& value, const MatrixFile& opened, const TensorReading& reading,
+              GivenFile& file) {
+  try {
+    expect_finite(opened.matrix, opened.tensor, reading);
+  } catch (const MatrixFileError& error) {
+    refuse(value, error.what());
+  }
+  file.sha256 = sha256_hex(opened.file.text());
+}
+
 GivenFile open_given_file(const JsonValue& value, const std::string& name,
                           const TensorReading& reading) {
   if (name.empty()) refuse_found(value, "the name of a .safetensors, .npz, .npy or .csv file");
@@ -76,9 +88,13 @@ GivenFile open_given_file(const JsonValue& value, const std::string& name,
   const fs::path path = value.place.source->folder / name;
   try {
     const TensorName tensor = tensor_name(path.string());
-    MatrixFile opened = open_matrix_file(tensor, reading);
-    return {absolute_text(value, path), std::move(opened.sha256), std::move(opened.matrix),
-            tensor.tensor, opened.holds_bits};
+    const MatrixFile opened = open_matrix_file(tensor, reading);
+    return {absolute_text(value, path),
+            "",
+            opened.matrix,
+            tensor.tensor,
+            opened.tensor.holds_bits,
+            [&value, opened, reading](GivenFile& file) { read_all(value, opened, reading, file); }};
   } catch (const MatrixFileError& error) {
     refuse(value, error.what());
   } catch (const std::system_error& error) {
@@ -106,7 +122,10 @@ GivenFile read_matrix_file(const JsonValue& value, const TensorReading& reading)
   const JsonValue* sha256 = value.find("sha256");
   if (sha256 != nullptr) said.sha256 = read_sha256(*sha256, said.sha256);
   GivenFile file = open_given_file(*value.find("file"), said.path, reading);
-  if (sha256 != nullptr && said.sha256 != file.sha256) {
+  if (sha256 == nullptr) return file;
+  // Another file is told as that, whatever its sizes are.
+  std::exchange(file.read_all, nullptr)(file);
+  if (said.sha256 != file.sha256) {
     refuse(*sha256,
            fmt::format("{} has the SHA-256 {}; expected {}: it is not the file that this config "
                        "was written for; bring that one back, or write the path alone to use the "
@@ -243,6 +262,11 @@ void read_into(const JsonValue& value, const Field&, Given& given) {
   const auto is_file = [&](GivenMatrix Given::*matrix) { return (given.*matrix).file.has_value(); };
   if (value.find("weights") == nullptr)
     given.weights = std::ranges::none_of(kGivenMatrices, is_file);
+  check_sizes(value, given);
+  for (const auto matrix : kGivenMatrices) {
+    std::optional<GivenFile>& file = (given.*matrix).file;
+    if (file && file->read_all) std::exchange(file->read_all, nullptr)(*file);
+  }
   complete_given(value, given);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ struct GivenFile {
   Matrix matrix;
   std::string tensor = {};  ///< its name
   bool holds_bits = false;  ///< what its numbers are is not in the file
+
+  /// Fills in the hash and throws UserError if a number is wrong: left to do, as it reads the whole
+  /// file, until the sizes of all files are known to fit.
+  std::function<void(GivenFile& file)> read_all = nullptr;
 
   friend bool operator==(const GivenFile& a, const GivenFile& b) {
     return a.sha256 == b.sha256 && a.tensor == b.tensor;

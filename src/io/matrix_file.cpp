@@ -11,8 +11,6 @@
 #include "io/npy_file.h"
 #include "io/npz_file.h"
 #include "io/safetensors_file.h"
-#include "io/sha256.h"
-#include "io/whole_file.h"
 
 namespace attnscale {
 namespace {
@@ -128,7 +126,7 @@ Tensor open_tensor(const TensorName& name) {
 MatrixFile open_matrix_file(const TensorName& name, const TensorReading& reading) {
   const MappedFile file = map_file(name.path);
   const Tensor tensor = tensor_in(file, name);
-  return {matrix_of(tensor, reading), sha256_hex(file.text()), tensor.holds_bits};
+  return {file, tensor, laid_out(tensor, reading)};
 }
 
 std::optional<std::string> foreign_file(std::string_view bytes, const std::string& name) {

@@ -8,15 +8,16 @@
 #include <string_view>
 
 #include "io/tensor.h"
+#include "io/whole_file.h"
 #include "numerics/matrix.h"
 
 namespace attnscale {
 
-/// A matrix and what it was read from.
+/// A matrix, whose numbers nobody has looked at, and what it is in.
 struct MatrixFile {
+  MappedFile file;
+  Tensor tensor;
   Matrix matrix;
-  std::string sha256;       ///< of the whole file, in hexadecimal
-  bool holds_bits = false;  ///< what its numbers are is not in the file
 };
 
 /// A file, and the tensor in it if it holds several: what "layer.npz:q" names.
@@ -39,7 +40,7 @@ TensorName tensor_name(const std::string& text);
 /// std::system_error if it cannot be read.
 Tensor open_tensor(const TensorName& name);
 
-/// The same as a matrix, with the file's hash.
+/// The same as a matrix. Reads none of its numbers where they are binary.
 MatrixFile open_matrix_file(const TensorName& name, const TensorReading& reading);
 
 /// What a file is that others write and this program does not read, with the one line that turns it

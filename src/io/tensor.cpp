@@ -114,35 +114,6 @@ Matrix matrix_in(const Tensor& tensor, NumberFormat format, MatrixLayout layout)
           {strides[0], strides[1], strides[2], strides[3]}};
 }
 
-void expect_finite(const Matrix& matrix, const Tensor& tensor, bool hides_keys) {
-  std::vector<double> row(static_cast<std::size_t>(matrix.columns));
-  const auto is_allowed = [hides_keys](double number) {
-    return std::isfinite(number) || (hides_keys && number < 0);
-  };
-  for (std::int64_t head = 0; head < matrix.heads; ++head) {
-    for (std::int64_t i = 0; i < matrix.rows; ++i) {
-      matrix.read_row(head, i, row);
-      const auto wrong = std::find_if_not(row.begin(), row.end(), is_allowed);
-      if (wrong == row.end()) continue;
-      const std::int64_t column = wrong - row.begin();
-      const std::int64_t number = head / matrix.heads_per_batch * matrix.strides.batch +
-                                  head % matrix.heads_per_batch * matrix.strides.head +
-                                  i * matrix.strides.row + column * matrix.strides.column;
-      const std::string place =
-          fmt::format("head {}, row {}, column {}, counted from 0", head, i, column);
-      refuse_file(
-          tensor.name,
-          fmt::format("{}: found {}; expected finite numbers{}",
-                      tensor.first_byte
-                          ? fmt::format("byte {} ({})",
-                                        *tensor.first_byte + number * tensor.item_bytes, place)
-                          : place,
-                      std::isnan(*wrong) ? "nan" : shortest(*wrong),
-                      hides_keys ? ", or -inf where a key is hidden" : ""));
-    }
-  }
-}
-
 }  // namespace
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -174,12 +145,46 @@ std::int64_t numbers_in(const std::vector<std::int64_t>& shape, const std::strin
   return numbers;
 }
 
-Matrix matrix_of(const Tensor& tensor, const TensorReading& reading) {
+Matrix laid_out(const Tensor& tensor, const TensorReading& reading) {
   const NumberFormat format = format_of(tensor, reading);
   numbers_in(tensor.shape, tensor.name);
   Matrix matrix = matrix_in(tensor, format, reading.layout);
   matrix.order = tensor.order;
-  expect_finite(matrix, tensor, reading.hides_keys);
+  return matrix;
+}
+
+void expect_finite(const Matrix& matrix, const Tensor& tensor, const TensorReading& reading) {
+  std::vector<double> row(static_cast<std::size_t>(matrix.columns));
+  const auto is_allowed = [&reading](double number) {
+    return std::isfinite(number) || (reading.hides_keys && number < 0);
+  };
+  for (std::int64_t head = 0; head < matrix.heads; ++head) {
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+      matrix.read_row(head, i, row);
+      const auto wrong = std::find_if_not(row.begin(), row.end(), is_allowed);
+      if (wrong == row.end()) continue;
+      const std::int64_t column = wrong - row.begin();
+      const std::int64_t number = head / matrix.heads_per_batch * matrix.strides.batch +
+                                  head % matrix.heads_per_batch * matrix.strides.head +
+                                  i * matrix.strides.row + column * matrix.strides.column;
+      const std::string place =
+          fmt::format("head {}, row {}, column {}, counted from 0", head, i, column);
+      refuse_file(
+          tensor.name,
+          fmt::format("{}: found {}; expected finite numbers{}",
+                      tensor.first_byte
+                          ? fmt::format("byte {} ({})",
+                                        *tensor.first_byte + number * tensor.item_bytes, place)
+                          : place,
+                      std::isnan(*wrong) ? "nan" : shortest(*wrong),
+                      reading.hides_keys ? ", or -inf where a key is hidden" : ""));
+    }
+  }
+}
+
+Matrix matrix_of(const Tensor& tensor, const TensorReading& reading) {
+  Matrix matrix = laid_out(tensor, reading);
+  expect_finite(matrix, tensor, reading);
   return matrix;
 }
 

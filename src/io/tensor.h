@@ -48,7 +48,13 @@ std::string shape_text(const std::vector<std::int64_t>& shape);
 std::int64_t numbers_in(const std::vector<std::int64_t>& shape, const std::string& name);
 
 /// The tensor as a matrix: (rows, d), (heads, rows, d) or (batch, heads, rows, d), after leading
-/// ones. Throws MatrixFileError if it is none, or if a number is not finite.
+/// ones. Throws MatrixFileError if it is none. Does not look at its numbers, which may be many.
+Matrix laid_out(const Tensor& tensor, const TensorReading& reading);
+
+/// Throws MatrixFileError if a number of this matrix of the tensor is not finite.
+void expect_finite(const Matrix& matrix, const Tensor& tensor, const TensorReading& reading);
+
+/// The matrix, all of whose numbers are finite.
 Matrix matrix_of(const Tensor& tensor, const TensorReading& reading);
 
 /// Bytes of a file in quotes: what cannot be printed as \x0a, long ones cut.

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from attnscale_cli import CommandLineTest
+from attnscale_cli import CommandLineTest, children_seconds
 
 MAGIC = b"\x93NUMPY"
 
@@ -215,6 +215,17 @@ class MatrixErrorsTest(CommandLineTest):
         for members, key, says in WRONG_TOGETHER:
             with self.subTest(members):
                 self.check(members, [f"/experiments/0/given{key}: ", *says])
+
+    def test_sizes_are_compared_before_numbers_are_read(self):
+        np.save(self.folder / "k.npy", np.ones((2, 3, 8)))
+        size = 2 * 12 * 10**7 * 8
+        text = npy(header(shape=f"(2, 12, {10**7})"))
+        with open(self.folder / "q.npy", "wb") as file:  # of holes, which take no room
+            file.write(text)
+            file.truncate(len(text) + size)
+        before = children_seconds()
+        self.check({"queries": "q.npy", "keys": "k.npy"}, ["/keys: ", "found a row of 8 numbers"])
+        self.assertLess(children_seconds() - before, 2)
 
     def test_a_path_that_is_no_text(self):
         folder = os.fsencode(self.folder) + b"/\xff"
