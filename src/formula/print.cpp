@@ -40,7 +40,7 @@ Text print(const Formula& formula, std::size_t place) {
   const std::size_t first = formula.first(place);
   const std::size_t second = formula.second(place);
   const Text a = print(formula, first);
-  const Text b = print(formula, second);
+  const Text b = formula.operands(place) == 2 ? print(formula, second) : Text{};
   const auto joined = [&](Binding left, std::string_view sign, Binding right, Binding own) {
     return Text{fmt::format("{}{}{}", a.at_least(left), sign, b.at_least(right)), own};
   };

@@ -4,7 +4,7 @@ by the places of query and key, and the numbers of published models."""
 import math
 import unittest
 
-from attnscale_cli import CommandLineTest, read_csv
+from attnscale_cli import CommandLineTest, children_seconds, read_csv
 
 # Spread of the estimate of a spread, in its standard errors: a false alarm in 15,000 runs each.
 ERRORS = 4
@@ -27,6 +27,15 @@ class FormulasTest(CommandLineTest):
         error = float(line["std_error"])
         self.assertLess(abs(float(line["estimate"]) - exact), ERRORS * error, line)
         self.assertLess(error, 0.03 * exact)
+
+    def test_depth_takes_no_time(self):
+        for name, logit in (("signs", "q.k " + 90 * "-" + "(i - j)"),
+                            ("functions", 90 * "abs(" + "q.k" + 90 * ")")):
+            with self.subTest(deep=name):
+                config = self.write_config(experiment(8, [{"name": "deep", "logit": logit}]))
+                before = children_seconds()
+                self.succeed("plan", config)
+                self.assertLess(children_seconds() - before, 5)
 
     def test_layer_norm_leaves_d_less_1_free_entries(self):
         for sampler in ("vectors", "boost"):
