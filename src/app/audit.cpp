@@ -106,7 +106,8 @@ Answer audit_numbers(AuditCommand& command, std::size_t width) {
         *command.like));
   }
   set_meant(command, expected);
-  const ModelSizes& sizes = command.sizes;
+  ModelSizes& sizes = command.sizes;
+  sizes.presets = preset_factors(sizes.d, sizes.tokens.value_or(1));
   const double sd = std::sqrt(sizes.d) * command.query_sd * command.key_sd;
   if (!command.factor && !command.measured_sd) {
     const double factor = meant_factor(sizes);
@@ -252,7 +253,8 @@ Answer audit_tensor_files(AuditCommand& command) {
   const std::optional<ExpectedLogit> expected = expected_of(command);
   set_meant(command, expected);
   TensorAudit found = audit_or_refuse(tensors);
-  const ModelSizes& sizes = command.sizes;
+  ModelSizes& sizes = command.sizes;
+  sizes.presets = preset_factors(sizes.d, *sizes.tokens);
   const bool is_as_said =
       expected ? is_as_meant(*expected, tensors.are_weights, found) : found.findings.empty();
   const double factor = found.factor;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "config/user_error.h"
+#include "experiment/presets.h"
 #include "formula/program.h"
 #include "io/matrix_file.h"
 
@@ -71,6 +72,7 @@ AuditCommand audit_command(const Arguments& arguments) {
   sizes.layers = size("layers");
   sizes.layer = size("layer", 0);
   sizes.tokens = size("tokens");
+  sizes.gain = arguments.positive_number("gain", "a number above 0");
   audit.measured_sd =
       arguments.positive_number("measured-sd", "the spread of measured logits, a number above 0");
   audit.query_sd = arguments.positive_number("query-sd", "a number above 0").value_or(1);
@@ -153,6 +155,19 @@ ExpectedLogit expected_logit(const std::string& like, double d, double keys) {
   expected.has_norm = norm != VectorNorm::kNone;
   if (norm == VectorNorm::kRms) expected.factor *= d;
   return expected;
+}
+
+std::vector<NamedFactor> preset_factors(double d, double keys) {
+  std::vector<NamedFactor> factors;
+  const FormulaSize size{d, keys, keys - 1};
+  for (const PresetRow& preset : preset_table()) {
+    const auto scaling = find_scaling(preset.name);
+    if (!scaling || scaling->weights.normaliser.kind != NormaliserKind::kSoftmax) continue;
+    const FormulaProgram program(scaling->logit, size);
+    if (program.norm() != VectorNorm::kNone || !program.factor()) continue;
+    factors.push_back({std::string(preset.name), *program.factor()});
+  }
+  return factors;
 }
 
 AuditTensors open_audit_tensors(AuditCommand& command) {

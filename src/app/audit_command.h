@@ -60,6 +60,7 @@ inline constexpr std::array kAuditOptions{
     OptionRow{"layers", "N", "number of layers of the model"},
     OptionRow{"layer", "N", "number of the measured layer, from 0"},
     OptionRow{"tokens", "N", "number of keys"},
+    OptionRow{"gain", "X", "gain that norms of queries and keys learned"},
     OptionRow{"format", "FORMAT", "table or json (default table)", false, "table json"},
     kHelp};
 // clang-format on
@@ -78,6 +79,9 @@ struct ExpectedLogit {
 /// Of the preset, or of the formula of a logit such as "q.k / sqrt(d)", at that head size and
 /// number of keys. Throws UserError for what is neither.
 ExpectedLogit expected_logit(const std::string& like, double d, double keys);
+
+/// What presets multiply q.k by at that head size: those that need no number, nor a norm or a cap.
+std::vector<NamedFactor> preset_factors(double d, double keys);
 
 /// The tensors that the command names; what they say of the model's sizes goes into the command.
 /// Throws UserError.

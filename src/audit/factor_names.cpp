@@ -59,6 +59,10 @@ Size meant_power(const ModelSizes& s, double power) {
   return s.meant == 1 ? std::nullopt : Size(plain::power(s.meant, power) * per_root(s));
 }
 
+Size gain_power(const ModelSizes& s, double power) {
+  return s.gain ? Size(plain::power(*s.gain, power) * per_root(s)) : s.gain;
+}
+
 // Sources: the issue threads of public models and kernels. Rows of one line each.
 // clang-format off
 constexpr std::array kRows{
@@ -74,6 +78,9 @@ constexpr std::array kRows{
     Row{"m^2 twice: m^4", "the multiplier of what is meant, squared", [](const ModelSizes& s) { return meant_power(s, 2); }},
     Row{"m^3", "the multiplier of what is meant, to the power of 1.5", [](const ModelSizes& s) { return meant_power(s, 1.5); }},
     Row{"divided by m^2", "the multiplier of what is meant, upside down", [](const ModelSizes& s) { return meant_power(s, -1); }},
+    Row{"the gain squared", "gain^2 q.k / sqrt(d)", [](const ModelSizes& s) { return gain_power(s, 2); }},
+    Row{"the gain once", "gain q.k / sqrt(d)", [](const ModelSizes& s) { return gain_power(s, 1); }},
+    Row{"the gain squared, never scaled", "gain^2 q.k", [](const ModelSizes& s) { return s.gain ? Size(*s.gain * *s.gain) : s.gain; }},
     Row{"exp2 without log2 e", "ln 2 q.k / sqrt(d)", [](const ModelSizes& s) { return Size(std::numbers::ln2 * per_root(s)); }},
     Row{"log2 e before exp", "log2(e) q.k / sqrt(d)", [](const ModelSizes& s) { return Size(std::numbers::log2e * per_root(s)); }},
     Row{"root of width over heads, where the head size is set apart", "q.k / sqrt(d_model/heads)", [](const ModelSizes& s) { return root_of(width_over_heads(s)); }},
@@ -146,9 +153,12 @@ std::vector<Candidate> candidates(const ModelSizes& s) {
     if (size == s.d) continue;
     all.push_back({fmt::format("a factor made for another head size, {0} (q.k / sqrt({0}))", size),
                    1 / std::sqrt(size), false, true});
-    all.push_back({fmt::format("a factor made for another head size, {0} (q.k / {0}{1})", size,
-                               size == 128 ? ", as the preset granite3_8b" : ""),
+    all.push_back({fmt::format("a factor made for another head size, {0} (q.k / {0})", size),
                    1 / size, false, true});
+  }
+  for (const NamedFactor& preset : s.presets) {
+    all.push_back(
+        {fmt::format("as the preset {} has it", preset.name), preset.factor, false, true});
   }
   return all;
 }
@@ -178,7 +188,7 @@ std::vector<FactorName> factor_names(const ModelSizes& sizes, double factor, dou
     const bool is_twin = !names.empty() && factor_distance(names.back().factor, one.factor) < 1e-9;
     if (!is_twin) {
       names.push_back({one.name, one.factor, one.is_guess, one.is_meant});
-    } else if (!one.is_guess && !names.back().is_meant) {
+    } else if (one.is_guess == names.back().is_guess && !names.back().is_meant) {
       names.back().name += "; or " + one.name;
     }
   }

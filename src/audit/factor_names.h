@@ -8,20 +8,27 @@
 
 namespace attnscale {
 
+struct NamedFactor {
+  std::string name;
+  double factor;
+};
+
 /// What is known of a model. Sizes are at least 1.
 struct ModelSizes {
-  double d = 1;                          ///< head size of queries and keys
-  std::optional<double> d_model = {};    ///< the model's width
-  std::optional<double> heads = {};      ///< of queries
-  std::optional<double> key_heads = {};  ///< shared by the heads of queries
-  std::optional<double> padded_d = {};   ///< head size as a kernel pads it
-  std::optional<double> value_d = {};    ///< head size of the values
-  std::optional<double> latent_d = {};   ///< that keys and values are computed from
-  std::optional<double> rope_d = {};     ///< part of the head size that is rotated
-  std::optional<double> layers = {};     ///< of the model
-  std::optional<double> layer = {};      ///< the one that was measured
-  std::optional<double> tokens = {};     ///< keys
-  double meant = 1;                      ///< the factor that is meant times sqrt(d)
+  double d = 1;                           ///< head size of queries and keys
+  std::optional<double> d_model = {};     ///< the model's width
+  std::optional<double> heads = {};       ///< of queries
+  std::optional<double> key_heads = {};   ///< shared by the heads of queries
+  std::optional<double> padded_d = {};    ///< head size as a kernel pads it
+  std::optional<double> value_d = {};     ///< head size of the values
+  std::optional<double> latent_d = {};    ///< that keys and values are computed from
+  std::optional<double> rope_d = {};      ///< part of the head size that is rotated
+  std::optional<double> layers = {};      ///< of the model
+  std::optional<double> layer = {};       ///< the one that was measured
+  std::optional<double> tokens = {};      ///< keys
+  std::optional<double> gain = {};        ///< that norms of queries and of keys learned
+  std::vector<NamedFactor> presets = {};  ///< what models multiply q.k by at this head size
+  double meant = 1;                       ///< the factor that is meant times sqrt(d)
   std::string meant_name = "1/sqrt(d)";
 };
 

@@ -6,6 +6,17 @@ from attnscale_cli import CommandLineTest
 
 
 class AuditTest(CommandLineTest):
+    def test_names_what_presets_multiply_by_and_a_gain(self):
+        # YaRN of 40 times the context with 0.0707: (0.0707 ln 40 + 1)^2 = 1.589626;
+        # a gain of 0.116 on queries and keys.
+        for options, name in (
+                (("--d", 192, "--factor", 1.589626 / 192**0.5), "As the preset deepseek_v2 has it"),
+                (("--d", 64, "--factor", 1 / 128), "or as the preset granite3_8b has it"),
+                (("--d", 256, "--measured-sd", 0.116**2, "--gain", 0.116), "The gain squared"),
+                (("--d", 256, "--measured-sd", 0.116, "--gain", 0.116), "The gain once")):
+            with self.subTest(name=name):
+                self.assertIn(name, self.succeed("audit", *options).stdout.partition("\n")[0])
+
     def test_finds_that_scores_were_scaled_twice(self):
         text = self.succeed("audit", "--d", 64, "--measured-sd", 0.125, "--d-model", 512,
                             "--heads", 8, "--padded-d", 80, "--layers", 12).stdout
