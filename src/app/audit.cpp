@@ -43,7 +43,8 @@ double meant_factor(const ModelSizes& sizes) {
 // "1/128.0", where that is shorter to read than the decimal.
 std::string as_fraction(double factor) {
   if (std::abs(factor) < 1e-9 || std::abs(factor) >= 1) return "";
-  return fmt::format(" = 1/{}, 1/sqrt({})", rounded_short(1 / factor, 5),
+  const std::string_view sign = factor < 0 ? "-" : "";
+  return fmt::format(" = {0}1/{1}, {0}1/sqrt({2})", sign, rounded_short(1 / std::abs(factor), 5),
                      rounded_short(1 / factor / factor, 5));
 }
 

@@ -74,7 +74,8 @@ AuditCommand audit_command(const Arguments& arguments) {
   sizes.tokens = size("tokens");
   sizes.gain = arguments.positive_number("gain", "a number above 0");
   audit.measured_sd =
-      arguments.positive_number("measured-sd", "the spread of measured logits, a number above 0");
+      arguments.number("measured-sd", "the spread of measured logits, a number from 0 on",
+                       [](double number) { return number >= 0; });
   audit.query_sd = arguments.positive_number("query-sd", "a number above 0").value_or(1);
   audit.key_sd = arguments.positive_number("key-sd", "a number above 0").value_or(1);
   audit.multiplier = arguments.positive_number("multiplier", "a number above 0");

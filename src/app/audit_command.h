@@ -17,7 +17,7 @@ namespace attnscale {
 struct AuditCommand {
   ModelSizes sizes = {};
   std::optional<double> told_d = {};       ///< --d beside files, which have one themselves
-  std::optional<double> measured_sd = {};  ///< of what enters the softmax; above 0
+  std::optional<double> measured_sd = {};  ///< of what enters the softmax; 0 or more
   double query_sd = 1;                     ///< of an entry
   double key_sd = 1;
   std::optional<double> factor = {};      ///< in place of a spread

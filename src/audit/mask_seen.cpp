@@ -104,7 +104,10 @@ void find_mask(const AuditTensors& tensors, const Heads& heads, const std::vecto
   const Shown holes = holes_of(heads, fits, tensors.are_weights, is_causal, farthest);
   audit.mask_words = cells.later.all == 0 ? "one query sees all"
                      : is_causal          ? "causal"
-                                          : "none: every query sees later keys too";
+                     : cells.later.shown == cells.later.all
+                         ? "none: every query sees later keys too"
+                         : fmt::format("not causal: {} of {} later keys are seen",
+                                       cells.later.shown, cells.later.all);
   if (has_window) audit.mask_words += fmt::format(", window of {} keys", farthest + 1);
   if (const std::int64_t hidden = holes.all - holes.shown; hidden > 0) {
     audit.mask_words +=

@@ -22,6 +22,7 @@ EMULATOR = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
 FOLDER = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else ROOT / "build" / "tests" / "arm"
 PROGRAM = FOLDER / "build" / "attnscale"
 
+
 def skip(reason):
     print("skipped:", reason)
     sys.exit(77)

@@ -144,6 +144,15 @@ class AuditLimitsTest(CommandLineTest):
         said, _ = self.audit(softmax(strict), "--causal", code=MISMATCH)
         self.assertIn("no query sees its own key", said.lower())
 
+    def test_a_mask_one_off_is_not_causal(self):
+        place = np.arange(QUERIES)
+        seen = place <= place[:, None] + 1
+        said, screen = self.audit(softmax(np.where(seen, self.scores / 8, -np.inf)), "--causal",
+                                  code=MISMATCH)
+        self.assertIn("No causal mask, though --causal says so", said)
+        later = HEADS * QUERIES * (QUERIES - 1) // 2
+        self.assertIn(f"not causal: {HEADS * (QUERIES - 1)} of {later} later keys are seen", screen)
+
     def test_a_window_is_a_band(self):
         place = np.arange(QUERIES)
         distance = place[:, None] - place

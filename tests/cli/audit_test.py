@@ -17,6 +17,12 @@ class AuditTest(CommandLineTest):
             with self.subTest(name=name):
                 self.assertIn(name, self.succeed("audit", *options).stdout.partition("\n")[0])
 
+    def test_takes_a_spread_of_0_and_a_factor_below_it(self):
+        self.assertIn("A factor of 0",
+                      self.succeed("audit", "--d", 64, "--measured-sd", 0).stdout)
+        text = self.succeed("audit", "--d", 64, "--factor", -0.125).stdout
+        self.assertIn("-0.125 = -1/8, -1/sqrt(64)", text)
+
     def test_finds_that_scores_were_scaled_twice(self):
         text = self.succeed("audit", "--d", 64, "--measured-sd", 0.125, "--d-model", 512,
                             "--heads", 8, "--padded-d", 80, "--layers", 12).stdout
@@ -44,9 +50,9 @@ class AuditTest(CommandLineTest):
         self.refuse("audit", "--d-model", 512, says=["--heads"])
         self.refuse("audit", "--d-model", 512, "--heads", 7, says=["not a multiple", "--d"])
         self.refuse("audit", "--d", 0, says=["--d needs a whole number from 1", '"0"'])
-        for spread in ("0", "-1", "nan", "inf", "x"):
+        for spread in ("-1", "nan", "inf", "x"):
             self.refuse("audit", "--d", 64, "--measured-sd", spread,
-                        says=["--measured-sd needs", "above 0", f'"{spread}"'])
+                        says=["--measured-sd needs", "from 0 on", f'"{spread}"'])
         for name, says in (("yarn", "needs factor ("), ("qknorm", "needs length ("),
                            ("falcon_h1", 'numbers for the names in it: "q.(key_multiplier k)'),
                            ("gpt_oss", '"q.k / sqrt(d)" are its logits')):

@@ -1,9 +1,9 @@
 """usage: builds_test.py [slow | WAY...]
 
-The program has the same bytes however it is built: by clang, for the machine it is built on, without
-optimisation, with shared libraries asked for, and from a folder with spaces and without git and
-network by scripts/setup.sh. `slow` is all of these; a WAY is one of clang, native, plain, shared,
-alone.
+The program has the same bytes however it is built: by clang, for the machine it is built on,
+without optimisation, with shared libraries asked for, and from a folder with spaces and without git
+and network by scripts/setup.sh. `slow` is all of these; a WAY is one of clang, native, plain,
+shared, alone.
 """
 
 import os
@@ -66,9 +66,10 @@ class BuildsTest(CommandLineTest):
         found = self.runs_of(self.build / "attnscale", "built")
         for name, (files, screen) in expected.items():
             with self.subTest(config=name):
-                self.assertEqual(sorted(files), sorted(found[name][0]))
-                self.assertEqual([file for file in files if files[file] != found[name][0][file]], [])
-                self.assertEqual(screen.replace("known", "built"), found[name][1])
+                built, built_screen = found[name]
+                self.assertEqual(sorted(files), sorted(built))
+                self.assertEqual([file for file in files if files[file] != built[file]], [])
+                self.assertEqual(screen.replace("known", "built"), built_screen)
 
     def test_clang(self):
         if not shutil.which("clang++"):

@@ -93,8 +93,9 @@ def zipped_together(*names):
     file = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(file, "w") as archive:
         warnings.simplefilter("ignore")  # zipfile warns of names that are there
+        array = zipfile.ZipFile(io.BytesIO(npz(q=np.ones((2, 2))))).read("q.npy")
         for name in names:
-            archive.writestr(name, zipfile.ZipFile(io.BytesIO(npz(q=np.ones((2, 2))))).read("q.npy"))
+            archive.writestr(name, array)
     return file.getvalue()
 
 
