@@ -98,7 +98,9 @@ bool read_boolean(const JsonValue& value) {
 }
 
 bool is_name(std::string_view text) {
-  const auto is_letter_or_digit = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto is_letter_or_digit = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
   return !text.empty() && text.size() <= kLongestName && is_letter_or_digit(text[0]) &&
          std::ranges::all_of(text, [&](char c) {
            return is_letter_or_digit(c) || kMarksOfName.find(c) != std::string_view::npos;

@@ -82,7 +82,8 @@ std::string in_one_line(std::string_view text) {
 
 std::string shell_word(std::string_view word) {
   const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_./-+:,@%").find(c) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./-+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
   const bool has_control = in_one_line(word) != word;
