@@ -25,6 +25,7 @@ std::string short_number(double number) {
 }
 
 void set_meant(AuditCommand& command, const std::optional<ExpectedLogit>& expected) {
+  command.sizes.presets = preset_factors(command.sizes.d, command.sizes.tokens.value_or(1));
   const double root = std::sqrt(command.sizes.d);
   if (expected) {
     command.sizes.meant = expected->factor * root;
@@ -107,8 +108,7 @@ Answer audit_numbers(AuditCommand& command, std::size_t width) {
         *command.like));
   }
   set_meant(command, expected);
-  ModelSizes& sizes = command.sizes;
-  sizes.presets = preset_factors(sizes.d, sizes.tokens.value_or(1));
+  const ModelSizes& sizes = command.sizes;
   const double sd = std::sqrt(sizes.d) * command.query_sd * command.key_sd;
   if (!command.factor && !command.measured_sd) {
     const double factor = meant_factor(sizes);
@@ -199,19 +199,6 @@ TensorAudit audit_or_refuse(const AuditTensors& tensors) {
   }
 }
 
-// The usual factors of cosines.
-std::vector<FactorName> cosine_names(const ModelSizes& sizes, bool is_meant) {
-  std::vector<FactorName> names{
-      {"as cos(q, k) would give", 1, false, false},
-      {"as rms(q).rms(k) / sqrt(d) would give", std::sqrt(sizes.d), false, false},
-      {"as rms(q).rms(k) would give", sizes.d, false, false}};
-  if (is_meant) {
-    names.insert(names.begin(), {fmt::format("as {} would give", sizes.meant_name),
-                                 meant_factor(sizes), false, true});
-  }
-  return names;
-}
-
 // Whether what was found beside the factor is what the user says is meant: no more, and no less,
 // as far as the weights would show it.
 bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& found) {
@@ -220,7 +207,7 @@ bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& f
   const double visible = 3 * std::max(found.residual, 1e-7);
   if (expected.soft_cap) {
     const double cap = *expected.soft_cap;
-    const double bent = std::pow(found.largest, 3) / (3 * cap * cap);
+    const double bent = found.largest * found.largest / (3 * cap * cap) * found.largest;
     if (found.soft_cap) {
       meant += std::abs(*found.soft_cap / cap - 1) < 0.02 ? 1 : 0;
     } else if (bent > visible) {
@@ -254,18 +241,14 @@ Answer audit_tensor_files(AuditCommand& command) {
   const std::optional<ExpectedLogit> expected = expected_of(command);
   set_meant(command, expected);
   TensorAudit found = audit_or_refuse(tensors);
-  ModelSizes& sizes = command.sizes;
-  sizes.presets = preset_factors(sizes.d, *sizes.tokens);
+  const ModelSizes& sizes = command.sizes;
   const bool is_as_said =
       expected ? is_as_meant(*expected, tensors.are_weights, found) : found.findings.empty();
   const double factor = found.factor;
   const double tolerance = std::max(kNearFactor, 6 * found.factor_error / std::abs(factor));
-  std::vector<FactorName> names = factor_names(sizes, factor, tolerance);
-  if (found.uses_cosines) {
-    names = cosine_names(sizes, expected && expected->has_norm);
-    std::ranges::stable_sort(
-        names, {}, [&](const FactorName& one) { return factor_distance(factor, one.factor); });
-  }
+  const std::vector<FactorName> names =
+      found.uses_cosines ? cosine_names(sizes, factor, expected && expected->has_norm)
+                         : factor_names(sizes, factor, tolerance);
   std::string name;
   bool is_named = factor_distance(factor, names.front().factor) <= tolerance;
   bool is_meant = is_named && names.front().is_meant;

@@ -195,4 +195,18 @@ std::vector<FactorName> factor_names(const ModelSizes& sizes, double factor, dou
   return names;
 }
 
+std::vector<FactorName> cosine_names(const ModelSizes& sizes, double factor, bool meant) {
+  std::vector<FactorName> names;
+  if (meant) {
+    names.push_back({fmt::format("as {} would give", sizes.meant_name),
+                     sizes.meant * per_root(sizes), false, true});
+  }
+  names.push_back({"as cos(q, k) would give", 1, false, false});
+  names.push_back({"as rms(q).rms(k) / sqrt(d) would give", std::sqrt(sizes.d), false, false});
+  names.push_back({"as rms(q).rms(k) would give", sizes.d, false, false});
+  std::ranges::stable_sort(
+      names, {}, [&](const FactorName& one) { return factor_distance(factor, one.factor); });
+  return names;
+}
+
 }  // namespace attnscale

@@ -44,6 +44,9 @@ struct FactorName {
 /// `tolerance` of each other are one, its names in the order of the table.
 std::vector<FactorName> factor_names(const ModelSizes& sizes, double factor, double tolerance);
 
+/// The same of a factor of cos(q, k), where norms are taken; `meant` says whether one is meant.
+std::vector<FactorName> cosine_names(const ModelSizes& sizes, double factor, bool meant);
+
 /// |ln(factor / explanation)|, and infinity where their signs differ.
 double factor_distance(double factor, double explanation);
 

@@ -59,23 +59,20 @@ struct Step {
 Step solve(const Sums& sums) {
   const double determinant = sums.xx * sums.zz - sums.xz * sums.xz;
   if (!(determinant > 1e-12 * sums.xx * sums.zz)) {
-    return {sums.xx > 0 ? sums.xy / sums.xx : 0, 0, 1 / std::sqrt(sums.xx),
-            std::numeric_limits<double>::infinity()};
+    return {sums.xx > 0 ? sums.xy / sums.xx : 0, 0, 1 / std::sqrt(sums.xx), kInfinity};
   }
   return {(sums.xy * sums.zz - sums.zy * sums.xz) / determinant,
           (sums.zy * sums.xx - sums.xy * sums.xz) / determinant, std::sqrt(sums.zz / determinant),
           std::sqrt(sums.xx / determinant)};
 }
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
 LineFit fit_of(const Step& step, const Sums& sums, double squares) {
   LineFit fit;
   fit.residual = sums.count > 0 ? std::sqrt(squares / sums.count) : 0;
   fit.factor = step.x;
   fit.second = step.z;
-  fit.factor_error = sums.xx > 0 ? step.error_x * fit.residual : kUnknown;
-  fit.second_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kUnknown;
+  fit.factor_error = sums.xx > 0 ? step.error_x * fit.residual : kInfinity;
+  fit.second_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kInfinity;
   fit.count = sums.count;
   fit.curvature = sums.xx;
   return fit;
@@ -155,7 +152,7 @@ LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start) {
   double c = start.factor;
   double v = start.second;
   LineFit best;
-  best.residual = std::numeric_limits<double>::infinity();
+  best.residual = kInfinity;
   std::vector<Bent> bent(cells.scores.size());
   constexpr int kMostSteps = 25;
   double scale = 1;
@@ -203,12 +200,12 @@ RowFits fit_rows(const ScoreCells& cells) {
                          {}};
     const LineFit fit = fit_line(one, one.scores);
     const bool is_told = fit.count >= 8 && fit.curvature > 0;
-    fits.factors.push_back(is_told ? fit.factor : std::numeric_limits<double>::quiet_NaN());
+    fits.factors.push_back(is_told ? fit.factor : kNan);
     if (!is_told) continue;
     squares += fit.residual * fit.residual * fit.count;
     count += fit.count - 1;
   }
-  fits.residual = count > 0 ? std::sqrt(squares / count) : std::numeric_limits<double>::infinity();
+  fits.residual = count > 0 ? std::sqrt(squares / count) : kInfinity;
   return fits;
 }
 
@@ -244,8 +241,7 @@ LineFit fit_groups(const ScoreCells& cells, const std::vector<double>& group) {
     }
   }
   const double freedom = fit.count - static_cast<double>(constants.size());
-  fit.residual = freedom > 0 ? fit.residual * std::sqrt(fit.count / freedom)
-                             : std::numeric_limits<double>::infinity();
+  fit.residual = freedom > 0 ? fit.residual * std::sqrt(fit.count / freedom) : kInfinity;
   return fit;
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "formula/step_kernel.h"
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
@@ -84,7 +85,7 @@ class StepMaker {
     const std::size_t base = formula_.first(place);
     const std::size_t exponent = formula_.second(place);
     const auto value = [&](std::size_t of) {
-      return constants_[of] ? constants_[of]->at(d_) : std::numeric_limits<double>::quiet_NaN();
+      return constants_[of] ? constants_[of]->at(d_) : kNan;
     };
     if (value(base) == std::numbers::e) {
       const std::size_t step = make(exponent);

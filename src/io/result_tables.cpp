@@ -22,7 +22,6 @@ namespace attnscale {
 namespace {
 
 constexpr std::string_view kAllFinite = "ok";
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 Value value_of(const T& value) {
