@@ -30,6 +30,7 @@ void set_meant(AuditCommand& command, const std::optional<ExpectedLogit>& expect
   if (expected) {
     command.sizes.meant = expected->factor * root;
     command.sizes.meant_name = *command.like;
+    command.sizes.is_meant_square = expected->is_square;
     if (std::abs(command.sizes.meant - 1) < 1e-12) command.sizes.meant = 1;
   } else if (command.multiplier) {
     command.sizes.meant = *command.multiplier;

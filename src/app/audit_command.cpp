@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <string_view>
 #include <system_error>
 
 #include "config/user_error.h"
@@ -46,6 +47,11 @@ Matrix open(const std::string& name, const TensorReading& reading, bool& hold_bi
   } catch (const std::system_error& error) {
     refuse(error.what());
   }
+}
+
+// True of "(...)^2 q.k ...", as YaRN has it.
+bool has_square_multiplier(std::string_view formula) {
+  return formula.find(")^2 q.k") != std::string_view::npos;
 }
 
 std::string shape(const Matrix& m) {
@@ -155,6 +161,8 @@ ExpectedLogit expected_logit(const std::string& like, double d, double keys) {
   if (normaliser.kind == NormaliserKind::kSink) expected.sink = normaliser.bias;
   expected.has_norm = norm != VectorNorm::kNone;
   if (norm == VectorNorm::kRms) expected.factor *= d;
+  const PresetRow* const preset = find_preset(like);
+  expected.is_square = has_square_multiplier(preset ? preset->formula : std::string_view(like));
   return expected;
 }
 
@@ -166,7 +174,8 @@ std::vector<NamedFactor> preset_factors(double d, double keys) {
     if (!scaling || scaling->weights.normaliser.kind != NormaliserKind::kSoftmax) continue;
     const FormulaProgram program(scaling->logit, size);
     if (program.norm() != VectorNorm::kNone || !program.factor()) continue;
-    factors.push_back({std::string(preset.name), *program.factor()});
+    factors.push_back(
+        {std::string(preset.name), *program.factor(), has_square_multiplier(preset.formula)});
   }
   return factors;
 }

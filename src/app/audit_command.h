@@ -74,6 +74,7 @@ struct ExpectedLogit {
   std::optional<double> soft_cap = {};
   std::optional<double> sink = {};  ///< its logit
   bool has_norm = false;
+  bool is_square = false;  ///< the multiplier of 1/sqrt(d) is a square, as YaRN's m^2
 };
 
 /// Of the preset, or of the formula of a logit such as "q.k / sqrt(d)", at that head size and

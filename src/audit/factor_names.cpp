@@ -55,10 +55,6 @@ Size root_of(Size size) {
 Size one_over(Size size) {
   return size ? Size(1 / *size) : size;
 }
-Size meant_power(const ModelSizes& s, double power) {
-  return s.meant == 1 ? std::nullopt : Size(plain::power(s.meant, power) * per_root(s));
-}
-
 Size gain_power(const ModelSizes& s, double power) {
   return s.gain ? Size(plain::power(*s.gain, power) * per_root(s)) : s.gain;
 }
@@ -73,11 +69,6 @@ constexpr std::array kRows{
     Row{"root taken twice, or d^-1/4 on one side only", "q.k / d^0.25", [](const ModelSizes& s) { return Size(std::sqrt(per_root(s))); }},
     Row{"multiplied instead of divided", "q.k sqrt(d)", [](const ModelSizes& s) { return Size(std::sqrt(s.d)); }},
     Row{"multiplied by d", "q.k d", [](const ModelSizes& s) { return Size(s.d); }},
-    Row{"m^2 missing", "without the multiplier of what is meant", [](const ModelSizes& s) { return meant_power(s, 0); }},
-    Row{"m in place of m^2", "root of the multiplier of what is meant", [](const ModelSizes& s) { return meant_power(s, 0.5); }},
-    Row{"m^2 twice: m^4", "the multiplier of what is meant, squared", [](const ModelSizes& s) { return meant_power(s, 2); }},
-    Row{"m^3", "the multiplier of what is meant, to the power of 1.5", [](const ModelSizes& s) { return meant_power(s, 1.5); }},
-    Row{"divided by m^2", "the multiplier of what is meant, upside down", [](const ModelSizes& s) { return meant_power(s, -1); }},
     Row{"the gain squared", "gain^2 q.k / sqrt(d)", [](const ModelSizes& s) { return gain_power(s, 2); }},
     Row{"the gain once", "gain q.k / sqrt(d)", [](const ModelSizes& s) { return gain_power(s, 1); }},
     Row{"the gain squared, never scaled", "gain^2 q.k", [](const ModelSizes& s) { return s.gain ? Size(*s.gain * *s.gain) : s.gain; }},
@@ -110,6 +101,23 @@ constexpr std::array kRows{
 };
 // clang-format on
 
+// What may be done with the multiplier that is meant, which is often a square.
+struct MultiplierRow {
+  std::string_view name;  // where it is none
+  std::string_view name_of_square;
+  double power;
+};
+constexpr std::array kMultiplierRows{
+    MultiplierRow{"the multiplier of what is meant missing (q.k / sqrt(d))",
+                  "m^2 missing (without the multiplier of what is meant)", 0},
+    MultiplierRow{"", "m in place of m^2 (root of the multiplier of what is meant)", 0.5},
+    MultiplierRow{"the multiplier of what is meant twice",
+                  "m^2 twice: m^4 (the multiplier of what is meant, squared)", 2},
+    MultiplierRow{"", "m^3 (the multiplier of what is meant, to the power of 1.5)", 1.5},
+    MultiplierRow{"the multiplier of what is meant upside down",
+                  "divided by m^2 (the multiplier of what is meant, upside down)", -1},
+};
+
 struct Candidate {
   std::string name;
   double factor;
@@ -127,6 +135,11 @@ std::vector<Candidate> candidates(const ModelSizes& s) {
                      ? "as 1/sqrt(d) would give"
                      : fmt::format("as {} would give", s.meant_name),
                  s.meant * per_root(s), true});
+  for (const MultiplierRow& row : kMultiplierRows) {
+    const std::string_view name = s.is_meant_square ? row.name_of_square : row.name;
+    if (s.meant == 1 || s.meant <= 0 || name.empty()) continue;
+    all.push_back({std::string(name), plain::power(s.meant, row.power) * per_root(s)});
+  }
   for (const Row& row : kRows) {
     const Size factor = row.factor(s);
     if (factor) all.push_back({with_formula(row.name, row.formula), *factor});
@@ -159,6 +172,9 @@ std::vector<Candidate> candidates(const ModelSizes& s) {
   for (const NamedFactor& preset : s.presets) {
     all.push_back(
         {fmt::format("as the preset {} has it", preset.name), preset.factor, false, true});
+    if (!preset.is_square || s.meant != 1) continue;
+    all.push_back({fmt::format("m in place of m^2, which the preset {} has", preset.name),
+                   std::sqrt(preset.factor * per_root(s)), false, true});
   }
   return all;
 }

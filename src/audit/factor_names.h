@@ -11,6 +11,7 @@ namespace attnscale {
 struct NamedFactor {
   std::string name;
   double factor;
+  bool is_square;  ///< its multiplier of 1/sqrt(d) is a square, as YaRN's m^2
 };
 
 /// What is known of a model. Sizes are at least 1.
@@ -29,6 +30,7 @@ struct ModelSizes {
   std::optional<double> gain = {};        ///< that norms of queries and of keys learned
   std::vector<NamedFactor> presets = {};  ///< what models multiply q.k by at this head size
   double meant = 1;                       ///< the factor that is meant times sqrt(d)
+  bool is_meant_square = true;            ///< it is, or may be, a square
   std::string meant_name = "1/sqrt(d)";
 };
 

@@ -17,6 +17,7 @@ struct TensorAudit {
   std::string residual_words;  ///< what it amounts to
   bool residual_is_explained = false;
   std::optional<double> soft_cap = {};
+  double soft_cap_error = 0;
   std::optional<double> sums = {};  ///< of each row of weights, if they are one other number than 1
   std::optional<double> sink = {};  ///< its logit, if it is one
   std::string mask_words;

@@ -23,6 +23,33 @@ int digits_of(double number) {
   return format_of(Precision::kFloat64).digits;
 }
 
+double power_of_ten(int exponent) {
+  double power = 1;
+  for (int i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+// The fewest decimals that hold every number, all above 0, as in a printed table; 0 if there are
+// none so few that they are no accident, or if the numbers are all the same.
+int decimals_of(const std::vector<double>& numbers, int digits) {
+  constexpr std::size_t kFewest = 8;
+  constexpr int kMost = 9;
+  if (numbers.size() < kFewest) return 0;
+  const auto [least, largest] = std::ranges::minmax(numbers);
+  if (least == largest) return 0;
+  for (int decimals = 1; decimals <= kMost; ++decimals) {
+    const double scale = power_of_ten(decimals);
+    constexpr double kTold = 0.1;
+    if (std::ldexp(largest * scale, -digits) > kTold) return 0;
+    const bool hold = std::ranges::all_of(numbers, [&](double number) {
+      const double scaled = number * scale;
+      return std::abs(scaled - std::nearbyint(scaled)) <= std::ldexp(scaled, -digits + 1);
+    });
+    if (hold) return decimals;
+  }
+  return 0;
+}
+
 // Rows evenly apart, the first and the last among them.
 std::vector<std::int64_t> chosen_rows(std::int64_t rows, std::int64_t most) {
   std::vector<std::int64_t> chosen;
@@ -35,15 +62,14 @@ std::vector<std::int64_t> chosen_rows(std::int64_t rows, std::int64_t most) {
 
 // q.k of each chosen query and each key, and of a few the sum of squares of the products. Keys are
 // turned, so that one loop goes over all of them.
-void score(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
-           HeadCells& found) {
+void score(const AuditTensors& tensors, const HeadPlaces& heads, HeadCells& found) {
   ScoreCells& cells = found.cells;
   const auto d = static_cast<std::size_t>(tensors.queries.columns);
   std::vector<double> turned(d * cells.keys);
   std::vector<double> key_norms(cells.keys);
   std::vector<double> row(d);
   for (std::size_t key = 0; key < cells.keys; ++key) {
-    tensors.keys.read_row(key_head, static_cast<std::int64_t>(key), row);
+    tensors.keys.read_row(heads.keys, static_cast<std::int64_t>(key), row);
     for (std::size_t c = 0; c < d; ++c) {
       turned[c * cells.keys + key] = row[c];
       key_norms[key] += row[c] * row[c];
@@ -52,7 +78,7 @@ void score(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head
   constexpr std::size_t kFew = 8;
   double squares = 0;
   for (std::size_t r = 0; r < cells.rows; ++r) {
-    tensors.queries.read_row(head, found.queries[r], row);
+    tensors.queries.read_row(heads.queries, found.queries[r], row);
     double* const scores = cells.scores.data() + r * cells.keys;
     double query_norm = 0;
     for (std::size_t c = 0; c < d; ++c) {
@@ -65,8 +91,9 @@ void score(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head
     }
     for (std::size_t key = 0; key < cells.keys; ++key) {
       if (!std::isfinite(scores[key])) {
-        throw std::invalid_argument(fmt::format(
-            "q.k of head {}, query {} and key {} is beyond float64", head, found.queries[r], key));
+        throw std::invalid_argument(
+            fmt::format("q.k of head {}, query {} and key {} is beyond float64", heads.queries,
+                        found.queries[r], key));
       }
       const double norms = std::sqrt(query_norm) * std::sqrt(key_norms[key]);
       cells.cosines[r * cells.keys + key] = norms > 0 ? scores[key] / norms : 0;
@@ -93,8 +120,7 @@ int digits_of(const Matrix& matrix) {
   return digits;
 }
 
-HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
-                     std::int64_t most_rows) {
+HeadCells head_cells(const AuditTensors& tensors, const HeadPlaces& heads, std::int64_t most_rows) {
   const Matrix& answers = tensors.answers;
   HeadCells found;
   found.queries = chosen_rows(answers.rows, most_rows);
@@ -107,11 +133,12 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
   cells.distance.resize(size);
   cells.cosines.resize(size);
   found.is_zero.assign(size, 0);
-  score(tensors, head, key_head, found);
+  score(tensors, heads, found);
   const NumberFormatRow& format = row_of(answers.format);
   std::vector<double> row(cells.keys);
+  std::vector<double> shown;
   for (std::size_t r = 0; r < cells.rows; ++r) {
-    answers.read_row(head, found.queries[r], row);
+    answers.read_row(heads.answers, found.queries[r], row);
     double sum = 0;
     double squares = 0;
     for (std::size_t key = 0; key < cells.keys; ++key) {
@@ -123,7 +150,7 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
         throw std::invalid_argument(fmt::format(
             "found the weight {} (head {}, query {}, key {}); weights are not below 0: if these "
             "are scores, give them with --scores",
-            answer, head, found.queries[r], key));
+            answer, heads.answers, found.queries[r], key));
       }
       if (!tensors.are_weights && tensors.masked_below && answer <= *tensors.masked_below) {
         answer = -std::numeric_limits<double>::infinity();
@@ -136,6 +163,7 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
         const int digits = format.digits <= 8 ? format.digits : digits_of(answer);
         found.digits = std::max(found.digits, digits);
         found.is_half = found.is_half && round_to(Precision::kFloat16, answer) == answer;
+        shown.push_back(std::abs(answer));
       }
       if (tensors.causal && cells.distance[i] < 0) continue;
       if (!tensors.are_weights) {
@@ -147,10 +175,14 @@ HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_
     found.sums.push_back(sum);
     found.sum_errors.push_back(std::sqrt(squares));
   }
+  if (found.digits > 11) found.decimals = decimals_of(shown, std::min(format.digits, 53));
+  if (found.decimals > 0) found.step = 1 / power_of_ten(found.decimals);
   if (!tensors.are_weights) return found;
   // Where numbers have fewer digits, a logarithm says little.
   double least = std::max(format.least_normal, 0x1p-126);
   if (found.is_half && found.digits == 11) least = std::max(least, 0x1p-14);
+  constexpr double kFewestSteps = 16;  // of a rounded decimal, whose error is then 3 % at most
+  least = std::max(least, kFewestSteps * found.step);
   for (double& logit : cells.logits) logit = logit >= least ? plain::log(logit) : kNan;
   return found;
 }

@@ -30,13 +30,21 @@ struct HeadCells {
   double lowest = 0;                  ///< of what is not infinite
   double roots = 0;                   ///< mean of sum (q k)^2 over components, of a cell
   int digits = 1;                     ///< of the significand that holds every answer
+  int decimals = 0;                   ///< that hold every answer, if so few; 0 if they do not
+  double step = 0;                    ///< of the last of them
   bool is_half = true;                ///< float16 holds every answer
 };
 
-/// Of `most_rows` queries at most, evenly apart, against one head of the keys. Throws
-/// std::invalid_argument at a weight below 0 or beyond 2.
-HeadCells head_cells(const AuditTensors& tensors, std::int64_t head, std::int64_t key_head,
-                     std::int64_t most_rows);
+/// The heads that belong together.
+struct HeadPlaces {
+  std::int64_t queries;
+  std::int64_t keys;
+  std::int64_t answers;
+};
+
+/// Of `most_rows` queries at most, evenly apart. Throws std::invalid_argument at a weight below 0
+/// or beyond 1e4.
+HeadCells head_cells(const AuditTensors& tensors, const HeadPlaces& heads, std::int64_t most_rows);
 
 /// Digits of the narrowest format that holds all numbers of some rows of the matrix.
 int digits_of(const Matrix& matrix);

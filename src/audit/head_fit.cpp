@@ -70,9 +70,8 @@ LineFit fit_of(const Step& step, const Sums& sums, double squares) {
   LineFit fit;
   fit.residual = sums.count > 0 ? std::sqrt(squares / sums.count) : 0;
   fit.factor = step.x;
-  fit.second = step.z;
   fit.factor_error = sums.xx > 0 ? step.error_x * fit.residual : kInfinity;
-  fit.second_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kInfinity;
+  fit.bend_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kInfinity;
   fit.count = sums.count;
   fit.curvature = sums.xx;
   return fit;
@@ -103,7 +102,23 @@ Bent bend(double z, double v) {
   return {value, by_z, (z * by_z - value) / (2 * v)};
 }
 
+LineFit fit_straight(const ScoreCells& cells, const std::vector<double>& x) {
+  const auto at = [&](std::size_t i) { return x[i]; };
+  const auto logit = [&](std::size_t i) { return cells.logits[i]; };
+  const Sums sums = centred_sums(cells, at, zero, logit);
+  const Step step = solve(sums);
+  // The residual itself, as a difference of sums would lose digits.
+  const Sums left =
+      centred_sums(cells, at, zero, [&](std::size_t i) { return logit(i) - step.x * x[i]; });
+  return fit_of(step, sums, left.yy);
+}
+
 }  // namespace
+
+double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cell) {
+  const double x = fit.factor * (fit.of_cosines ? cells.cosines : cells.scores)[cell];
+  return bend(x, fit.bend).value + fit.slope * cells.distance[cell];
+}
 
 ScoreCells thinned(const ScoreCells& cells, std::size_t most) {
   if (cells.rows * cells.keys <= most) return cells;
@@ -125,15 +140,14 @@ ScoreCells thinned(const ScoreCells& cells, std::size_t most) {
   return few;
 }
 
-LineFit fit_line(const ScoreCells& cells, const std::vector<double>& x) {
-  const auto at = [&](std::size_t i) { return x[i]; };
-  const auto logit = [&](std::size_t i) { return cells.logits[i]; };
-  const Sums sums = centred_sums(cells, at, zero, logit);
-  const Step step = solve(sums);
-  // The residual itself, as a difference of sums would lose digits.
-  const Sums left =
-      centred_sums(cells, at, zero, [&](std::size_t i) { return logit(i) - step.x * x[i]; });
-  return fit_of(step, sums, left.yy);
+LineFit fit_line(const ScoreCells& cells) {
+  return fit_straight(cells, cells.scores);
+}
+
+LineFit fit_cosines(const ScoreCells& cells) {
+  LineFit fit = fit_straight(cells, cells.cosines);
+  fit.of_cosines = true;
+  return fit;
 }
 
 LineFit fit_distance(const ScoreCells& cells) {
@@ -145,12 +159,14 @@ LineFit fit_distance(const ScoreCells& cells) {
   const Sums left = centred_sums(cells, at, zero, [&](std::size_t i) {
     return logit(i) - step.x * at(i) - step.z * distance(i);
   });
-  return fit_of(step, sums, left.yy);
+  LineFit fit = fit_of(step, sums, left.yy);
+  fit.slope = step.z;
+  return fit;
 }
 
 LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start) {
   double c = start.factor;
-  double v = start.second;
+  double v = start.bend;
   LineFit best;
   best.residual = kInfinity;
   std::vector<Bent> bent(cells.scores.size());
@@ -163,16 +179,19 @@ LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start) {
     const Sums sums = centred_sums(
         cells, [&](std::size_t k) { return bent[k].by_z * cells.scores[k]; },
         [&](std::size_t k) { return bent[k].by_v; },
-        [&](std::size_t k) { return cells.logits[k] - bent[k].value; });
+        [&](std::size_t k) {
+          return cells.logits[k] - bent[k].value - start.slope * cells.distance[k];
+        });
     const Step step = solve(sums);
     LineFit now = fit_of(step, sums, sums.yy);
     now.factor = c;
-    now.second = v;
+    now.bend = v;
+    now.slope = start.slope;
     const double before = best.residual;
     if (now.residual > before) {  // a step too far: go half way back
       scale /= 2;
       c = best.factor + (c - best.factor) / 2;
-      v = best.second + (v - best.second) / 2;
+      v = best.bend + (v - best.bend) / 2;
       if (scale < 1e-3) break;
       continue;
     }
@@ -183,6 +202,22 @@ LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start) {
     v += step.z;
   }
   return best;
+}
+
+LineFit fit_cap_and_slope(const ScoreCells& cells, const LineFit& start) {
+  LineFit fit = start;
+  fit.residual = kInfinity;
+  constexpr int kMostTurns = 30;
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    const double before = fit.residual;
+    fit = fit_soft_cap(cells, fit);
+    if (before - fit.residual < 1e-6 * before) break;
+    const Sums left = centred_sums(
+        cells, [&](std::size_t i) { return cells.distance[i]; }, zero,
+        [&](std::size_t i) { return cells.logits[i] - fitted_logit(fit, cells, i); });
+    if (left.xx > 0) fit.slope += left.xy / left.xx;
+  }
+  return fit;
 }
 
 RowFits fit_rows(const ScoreCells& cells) {
@@ -198,7 +233,7 @@ RowFits fit_rows(const ScoreCells& cells) {
                          {cells.logits.begin() + begin, cells.logits.begin() + end},
                          {},
                          {}};
-    const LineFit fit = fit_line(one, one.scores);
+    const LineFit fit = fit_line(one);
     const bool is_told = fit.count >= 8 && fit.curvature > 0;
     fits.factors.push_back(is_told ? fit.factor : kNan);
     if (!is_told) continue;
@@ -216,7 +251,7 @@ LineFit fit_groups(const ScoreCells& cells, const std::vector<double>& group) {
   LineFit fit;
   constexpr int kTurns = 12;
   for (int turn = 0; turn < kTurns; ++turn) {
-    fit = fit_line(left, cells.scores);
+    fit = fit_line(left);
     std::map<double, std::pair<double, double>> sums;
     for (std::size_t row = 0; row < cells.rows; ++row) {
       double mean = 0, n = 0;

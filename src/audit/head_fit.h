@@ -22,25 +22,35 @@ struct ScoreCells {
 /// Rows of the same cells, evenly apart, so many that they have about `most` cells.
 ScoreCells thinned(const ScoreCells& cells, std::size_t most);
 
-/// logit = factor * x + constant of the row, with what a second number adds.
+/// logit = cap tanh(factor x / cap) + slope * distance + constant of the row, where x is q.k or its
+/// cosine. A straight line has no cap and no slope.
 struct LineFit {
   double factor = 0;
   double factor_error = 0;
-  double second = 0;  ///< the slope of the distance, or 1 / cap^2
-  double second_error = std::numeric_limits<double>::infinity();
+  double bend = 0;  ///< 1 / cap^2
+  double bend_error = std::numeric_limits<double>::infinity();
+  double slope = 0;  ///< of the distance
+  bool of_cosines = false;
   double residual = 0;   ///< root of the mean square
   double count = 0;      ///< cells, less the rows
   double curvature = 0;  ///< sum of squares of the centred scores
 };
 
-/// A straight line on scores, or on cosines.
-LineFit fit_line(const ScoreCells& cells, const std::vector<double>& x);
+/// What the fit makes of a cell, without the constant of its row.
+double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cell);
+
+/// A straight line on scores.
+LineFit fit_line(const ScoreCells& cells);
+LineFit fit_cosines(const ScoreCells& cells);
 
 /// The line and a slope of the distance.
 LineFit fit_distance(const ScoreCells& cells);
 
-/// cap tanh(factor x / cap), by Gauss and Newton from `start`, with 1 / cap^2 as the second number.
+/// A cap beside the slope of `start`, by Gauss and Newton from there.
 LineFit fit_soft_cap(const ScoreCells& cells, const LineFit& start);
+
+/// A cap and a slope, in turn until they agree.
+LineFit fit_cap_and_slope(const ScoreCells& cells, const LineFit& start);
 
 /// A line of its own for each row: the residual, infinite where no row has more than 8 cells, and
 /// the factors of rows.

@@ -5,66 +5,78 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace attnscale {
 namespace {
 
-HeadMap repeated(const AuditTensors& t) {
-  const std::int64_t share = t.queries.heads_per_batch / t.keys.heads_per_batch;
-  return [share, &t](std::int64_t head) {
-    const std::int64_t batch = head / t.queries.heads_per_batch;
-    return batch * t.keys.heads_per_batch + head % t.queries.heads_per_batch / share;
-  };
-}
+using Places = std::vector<HeadPlaces>;
 
-HeadMap tiled(const AuditTensors& t) {
-  return [&t](std::int64_t head) {
-    const std::int64_t batch = head / t.queries.heads_per_batch;
-    return batch * t.keys.heads_per_batch +
-           head % t.queries.heads_per_batch % t.keys.heads_per_batch;
-  };
-}
+constexpr std::int64_t kFewRows = 16;
 
-double residual_with(const AuditTensors& t, const HeadMap& map) {
-  constexpr std::int64_t kFewRows = 16;
-  PooledResidual pooled;
+// The place of each head of queries by what `key_head` says within its batch.
+template <typename KeyHead>
+Places places(const AuditTensors& t, const KeyHead& key_head) {
+  Places all;
   for (std::int64_t head = 0; head < t.queries.heads; ++head) {
-    const HeadCells cells = head_cells(t, head, map(head), kFewRows);
-    pooled.add(fit_line(cells.cells, cells.cells.scores));
+    const std::int64_t batch = head / t.queries.heads_per_batch;
+    const std::int64_t keys =
+        batch * t.keys.heads_per_batch + key_head(head % t.queries.heads_per_batch);
+    all.push_back({head, keys, head});
   }
+  return all;
+}
+
+LineFit fit_of(const AuditTensors& t, const HeadPlaces& heads, std::int64_t rows) {
+  return fit_line(head_cells(t, heads, rows).cells);
+}
+
+double residual_of(const AuditTensors& t, const Places& all) {
+  PooledResidual pooled;
+  for (const HeadPlaces& heads : all) pooled.add(fit_of(t, heads, kFewRows));
   return pooled.value();
 }
 
-// The best head of keys for each of queries, where neither usual order is right.
-HeadMap matched(const AuditTensors& t, double residual, HeadOrder& audit) {
-  constexpr std::int64_t kFewRows = 8;
+// The best of the `count` heads of its batch as the `head_of` each of the usual places, which all
+// leave `residual`. Empty if that is not far better, or if one of as many heads is taken twice.
+template <typename HeadOf>
+Places best_of(const AuditTensors& t, Places all, std::int64_t count, double residual,
+               const HeadOf& head_of) {
   constexpr std::int64_t kMostPairs = 4096;
-  const HeadMap usual = repeated(t);
-  if (t.keys.heads == 1 || t.queries.heads * t.keys.heads_per_batch > kMostPairs) return usual;
-  std::vector<std::int64_t> best(static_cast<std::size_t>(t.queries.heads));
+  if (count == 1 || t.queries.heads * count > kMostPairs) return {};
   PooledResidual pooled;
-  for (std::int64_t head = 0; head < t.queries.heads; ++head) {
-    const std::int64_t first = head / t.queries.heads_per_batch * t.keys.heads_per_batch;
+  for (HeadPlaces& heads : all) {
+    const std::int64_t first = heads.queries / t.queries.heads_per_batch * count;
+    HeadPlaces tried = heads;
     LineFit nearest;
     nearest.residual = std::numeric_limits<double>::infinity();
-    for (std::int64_t key = first; key < first + t.keys.heads_per_batch; ++key) {
-      const HeadCells cells = head_cells(t, head, key, kFewRows);
-      const LineFit fit = fit_line(cells.cells, cells.cells.scores);
+    for (std::int64_t other = first; other < first + count; ++other) {
+      head_of(tried) = other;
+      const LineFit fit = fit_of(t, tried, kFewRows / 2);
       if (fit.residual >= nearest.residual) continue;
       nearest = fit;
-      best[static_cast<std::size_t>(head)] = key;
+      heads = tried;
     }
     pooled.add(nearest);
   }
-  if (pooled.value() > residual / 3) return usual;
+  if (pooled.value() > residual / 3) return {};
+  std::set<std::int64_t> taken;
+  for (HeadPlaces& heads : all) taken.insert(head_of(heads));
+  const bool are_as_many = count == t.queries.heads_per_batch;
+  return are_as_many && taken.size() < all.size() ? Places() : all;
+}
+
+// "0: 3, 1: 2, ..."
+template <typename HeadOf>
+std::string pairs_text(Places all, const HeadOf& head_of) {
   std::string pairs;
-  for (std::size_t head = 0; head < std::min<std::size_t>(best.size(), 8); ++head) {
-    pairs += fmt::format("{}{}: {}", head == 0 ? "" : ", ", head, best[head]);
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) {
+    pairs += fmt::format("{}{}: {}", i == 0 ? "" : ", ", all[i].queries, head_of(all[i]));
   }
-  audit.finding = (fmt::format("heads in another order: query heads use the key heads {}{}", pairs,
-                               best.size() > 8 ? ", ..." : ""));
-  return [best](std::int64_t head) { return best[static_cast<std::size_t>(head)]; };
+  return pairs + (all.size() > kMost ? ", ..." : "");
 }
 
 }  // namespace
@@ -91,21 +103,34 @@ HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
   if (share > 1) {
     audit.words += fmt::format(", {} key heads, each shared by {}", keys, share);
   }
-  const HeadMap usual = repeated(t);
-  audit.key_head = usual;
-  const double residual = residual_with(t, usual);
+  audit.heads = places(t, [share](std::int64_t head) { return head / share; });
+  const double residual = residual_of(t, audit.heads);
   if (residual < good_residual) return audit;
   if (share > 1 && keys > 1) {
-    const HeadMap other = tiled(t);
-    if (residual_with(t, other) < residual / 2) {
-      audit.finding =
-          ("shared key heads in the wrong order: tiled (head h uses h mod " + std::to_string(keys) +
-           ") in place of repeated (h / " + std::to_string(share) + ")");
-      audit.key_head = other;
+    Places tiled = places(t, [keys](std::int64_t head) { return head % keys; });
+    if (residual_of(t, tiled) < residual / 2) {
+      audit.finding = fmt::format(
+          "shared key heads in the wrong order: tiled (head h uses h mod {}) in place of repeated "
+          "(h / {})",
+          keys, share);
+      audit.heads = std::move(tiled);
       return audit;
     }
   }
-  audit.key_head = matched(t, residual, audit);
+  const auto take = [&](Places found, const auto& head_of, std::string_view what) {
+    if (found.empty()) return false;
+    audit.finding = fmt::format("heads in another order: {} {}", what, pairs_text(found, head_of));
+    audit.heads = std::move(found);
+    return true;
+  };
+  const auto key_head = [](HeadPlaces& heads) -> std::int64_t& { return heads.keys; };
+  const auto answer_head = [](HeadPlaces& heads) -> std::int64_t& { return heads.answers; };
+  if (!take(best_of(t, audit.heads, keys, residual, key_head), key_head,
+            "query heads use the key heads")) {
+    take(best_of(t, audit.heads, queries, residual, answer_head), answer_head,
+         t.are_weights ? "query heads have their weights in the heads"
+                       : "query heads have their scores in the heads");
+  }
   return audit;
 }
 

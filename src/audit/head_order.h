@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "audit/head_cells.h"
 
 namespace attnscale {
 
-/// The key head of a query head, both counted through all batches.
-using HeadMap = std::function<std::int64_t(std::int64_t)>;
-
 struct HeadOrder {
-  HeadMap key_head;
-  std::string words;    ///< how many heads there are, and how they are shared
-  std::string finding;  ///< empty if the order is as models have it
+  std::vector<HeadPlaces> heads;  ///< that belong together, for each head of queries
+  std::string words;              ///< how many heads there are, and how they are shared
+  std::string finding;            ///< empty if the order is as models have it
 };
 
 /// Residuals of several fits as one.
@@ -27,7 +24,7 @@ struct PooledResidual {
 };
 
 /// Query head h uses key head h / share, unless its weights fit another order far better and that
-/// one badly, with a residual above `good_residual`. `tensors` must outlive the answer.
+/// one badly, with a residual above `good_residual`.
 HeadOrder find_head_order(const AuditTensors& tensors, double good_residual);
 
 }  // namespace attnscale

@@ -5,6 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "numerics/portable_math.h"
 
 namespace attnscale {
 namespace {
@@ -52,8 +58,8 @@ MaskCells mask_cells(const Heads& heads) {
   return found;
 }
 
-// True if most queries that could see a key at the farthest place do: a band, and no accident.
-bool is_window(const Heads& heads, std::int64_t farthest) {
+// True if most queries of the heads that could see a key at that place do: a band, and no accident.
+bool is_window(std::span<const HeadCells> heads, std::int64_t farthest) {
   Shown edge;
   for (const HeadCells& head : heads) {
     for (std::size_t i = 0; i < head.is_zero.size(); ++i) {
@@ -63,32 +69,83 @@ bool is_window(const Heads& heads, std::int64_t farthest) {
   return 2 * edge.shown > edge.all;
 }
 
-// Weights of 0 among the keys that may be seen, where the fit expects more than rounding loses.
-Shown holes_of(const Heads& heads, const std::vector<LineFit>& fits, bool are_weights,
-               bool is_causal, std::int64_t farthest) {
-  const double least = are_weights ? -9.010913347279288 : -1e300;  // ln 2^-13
+// Cells of which the fit expects more than rounding loses.
+std::vector<char> expected_cells(const HeadCells& head, const LineFit& fit, bool are_weights) {
+  constexpr double kLeast = 0x1p-13;
+  const double least = are_weights ? plain::log(std::max(kLeast, 4 * head.step)) : -1e300;
+  const ScoreCells& cells = head.cells;
+  std::vector<char> expected(cells.scores.size());
+  for (std::size_t row = 0; row < cells.rows; ++row) {
+    const std::size_t begin = row * cells.keys;
+    double constant = 0, n = 0;
+    for (std::size_t i = begin; i < begin + cells.keys; ++i) {
+      if (std::isnan(cells.logits[i])) continue;
+      constant += cells.logits[i] - fitted_logit(fit, cells, i);
+      ++n;
+    }
+    for (std::size_t i = begin; n > 0 && i < begin + cells.keys; ++i) {
+      expected[i] = constant / n + fitted_logit(fit, cells, i) >= least;
+    }
+  }
+  return expected;
+}
+
+using Expected = std::vector<std::vector<char>>;  // cells of each head
+
+// Expected weights of 0 among the keys that may be seen.
+Shown holes_of(const Heads& heads, const Expected& expected, bool is_causal,
+               std::int64_t farthest) {
   Shown holes;
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const ScoreCells& cells = heads[h].cells;
-    for (std::size_t row = 0; row < cells.rows; ++row) {
-      double constant = 0, n = 0;
-      for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-        if (std::isnan(cells.logits[i])) continue;
-        constant += cells.logits[i] - fits[h].factor * cells.scores[i];
-        ++n;
-      }
-      if (n == 0) continue;
-      for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-        if ((is_causal && cells.distance[i] < 0) ||
-            cells.distance[i] > static_cast<double>(farthest)) {
-          continue;
-        }
-        if (constant / n + fits[h].factor * cells.scores[i] < least) continue;
-        holes.add(!heads[h].is_zero[i]);
-      }
+    for (std::size_t i = 0; i < cells.distance.size(); ++i) {
+      const bool is_masked =
+          (is_causal && cells.distance[i] < 0) || cells.distance[i] > static_cast<double>(farthest);
+      if (expected[h][i] && !is_masked) holes.add(!heads[h].is_zero[i]);
     }
   }
   return holes;
+}
+
+// The mask of one head in words, as far as its expected weights tell it; empty if they do not.
+std::string mask_of(const HeadCells& head, const std::vector<char>& expected) {
+  constexpr std::int64_t kFewest = 8;  // cells that tell
+  Shown later;
+  std::int64_t farthest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto distance = static_cast<std::int64_t>(head.cells.distance[i]);
+    if (!head.is_zero[i]) farthest = std::max(farthest, distance);
+    if (expected[i] && distance < 0) later.add(!head.is_zero[i]);
+  }
+  if (later.all < kFewest) return "";
+  if (later.shown > 0) return "not causal";
+  std::int64_t beyond = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    beyond += expected[i] && head.cells.distance[i] > static_cast<double>(farthest) ? 1 : 0;
+  }
+  const bool has_window = beyond >= kFewest && is_window(std::span(&head, 1), farthest);
+  return has_window ? fmt::format("causal, window of {} keys", farthest + 1) : "causal";
+}
+
+// Heads whose mask is not that of most.
+void find_other_masks(const Heads& heads, const Expected& expected, TensorAudit& audit) {
+  std::map<std::string, std::vector<std::size_t>> heads_of;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    if (std::string words = mask_of(heads[h], expected[h]); !words.empty()) {
+      heads_of[std::move(words)].push_back(h);
+    }
+  }
+  if (heads_of.size() < 2) return;
+  const auto most =
+      std::ranges::max_element(heads_of, {}, [](const auto& one) { return one.second.size(); });
+  for (const auto& [words, those] : heads_of) {
+    if (words == most->first) continue;
+    const std::string which =
+        those.size() == 1 ? fmt::format("head {} has", those.front())
+                          : fmt::format("{} heads, {} first, have", those.size(), those.front());
+    audit.findings.push_back(
+        fmt::format("{} another mask than most: {} where they are {}", which, words, most->first));
+  }
 }
 
 }  // namespace
@@ -101,7 +158,11 @@ void find_mask(const AuditTensors& tensors, const Heads& heads, const std::vecto
   const bool has_window = is_causal && cells.farthest < most && tensors.answers.rows > 1 &&
                           is_window(heads, cells.farthest);
   const std::int64_t farthest = has_window ? cells.farthest : most;
-  const Shown holes = holes_of(heads, fits, tensors.are_weights, is_causal, farthest);
+  Expected expected;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    expected.push_back(expected_cells(heads[h], fits[h], tensors.are_weights));
+  }
+  const Shown holes = holes_of(heads, expected, is_causal, farthest);
   audit.mask_words = cells.later.all == 0 ? "one query sees all"
                      : is_causal          ? "causal"
                      : cells.later.shown == cells.later.all
@@ -114,6 +175,7 @@ void find_mask(const AuditTensors& tensors, const Heads& heads, const std::vecto
         fmt::format("; {} more keys hidden, {:.3g} % of what may be seen", hidden,
                     100.0 * static_cast<double>(hidden) / static_cast<double>(holes.all));
   }
+  find_other_masks(heads, expected, audit);
   const auto find = [&](std::string finding) {
     audit.findings.push_back(std::move(finding));
     audit.is_explained = false;

@@ -13,16 +13,11 @@ namespace {
 using Numbers = std::vector<double>;
 
 // ln of the sum of e^logit over what a row sees.
-double log_sum(const HeadCells& head, std::size_t row, const LineFit& fit,
-               const TensorAudit& audit) {
+double log_sum(const HeadCells& head, std::size_t row, const LineFit& fit) {
   const ScoreCells& cells = head.cells;
-  const Numbers& x = audit.uses_cosines ? cells.cosines : cells.scores;
   Numbers logits;
   for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-    if (std::isnan(cells.logits[i])) continue;
-    double logit = fit.factor * x[i];
-    if (audit.soft_cap) logit = *audit.soft_cap * plain::tanh(logit / *audit.soft_cap);
-    logits.push_back(logit);
+    if (!std::isnan(cells.logits[i])) logits.push_back(fitted_logit(fit, cells, i));
   }
   if (logits.empty()) return 0;
   const double top = *std::ranges::max_element(logits);
@@ -42,6 +37,11 @@ bool columns_sum_to_one(const Matrix& weights, double error) {
   return std::ranges::all_of(sums, [error](double sum) { return std::abs(sum - 1) < error; });
 }
 
+// What decimals that are not written may take from a row's sum.
+double lost_to_decimals(const HeadCells& head) {
+  return head.step / 2 * static_cast<double>(head.cells.keys);
+}
+
 // The logit of a sink that keeps back what each row's sum lacks, by head.
 void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& fits,
                double rounding, TensorAudit& audit) {
@@ -51,9 +51,9 @@ void find_sink(const std::vector<HeadCells>& heads, const std::vector<LineFit>& 
     Numbers logits;
     for (std::size_t row = 0; row < heads[h].sums.size(); ++row) {
       const double kept = 1 - heads[h].sums[row];
-      if (kept < std::max(1e-4, 12 * rounding) || heads[h].sums[row] < 0.02) continue;
-      logits.push_back(log_sum(heads[h], row, fits[h], audit) +
-                       plain::log(kept / heads[h].sums[row]));
+      const double lost = 2 * lost_to_decimals(heads[h]);
+      if (kept < std::max({1e-4, 12 * rounding, lost}) || heads[h].sums[row] < 0.02) continue;
+      logits.push_back(log_sum(heads[h], row, fits[h]) + plain::log(kept / heads[h].sums[row]));
     }
     if (logits.empty()) continue;
     sinks.push_back(median(logits));
@@ -106,7 +106,7 @@ void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& he
     for (std::size_t row = 0; row < head.sums.size(); ++row) {
       sums.push_back(head.sums[row]);
       // What is flushed to 0 is lost from the sum.
-      const double lost = rounding > 0.01 ? 0.25 : 2e-5;
+      const double lost = (rounding > 0.01 ? 0.25 : 2e-5) + lost_to_decimals(head);
       // Weights that are alike are rounded alike.
       const double alike = kHalfStep * rounding * head.sums[row];
       errors.push_back(kSure * std::max(rounding, 1e-7) * head.sum_errors[row] + alike + lost);
@@ -118,7 +118,7 @@ void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& he
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const std::size_t rows = heads[h].sums.size();
     for (std::size_t row = 0; row < rows; row += rows / kFew + 1) {
-      log_sums.push_back(log_sum(heads[h], row, fits[h], audit));
+      log_sums.push_back(log_sum(heads[h], row, fits[h]));
     }
   }
   audit.log_sum = median(log_sums);

@@ -25,12 +25,12 @@ CapFits pooled(std::vector<LineFit> each) {
   PooledResidual residual;
   for (const LineFit& fit : fits.heads) {
     residual.add(fit);
-    if (!(fit.second_error > 0) || !std::isfinite(fit.second_error)) continue;
-    const double w = 1 / (fit.second_error * fit.second_error);
-    fits.inverse_square += w * fit.second;
+    if (!(fit.bend_error > 0) || !std::isfinite(fit.bend_error)) continue;
+    const double w = 1 / (fit.bend_error * fit.bend_error);
+    fits.bend += w * fit.bend;
     weight += w;
   }
-  if (weight > 0) fits.inverse_square /= weight;
+  if (weight > 0) fits.bend /= weight;
   fits.error = weight > 0 ? 1 / std::sqrt(weight) : std::numeric_limits<double>::infinity();
   fits.residual = residual.value();
   return fits;
@@ -49,7 +49,7 @@ CapFits fit_caps(const Heads& heads, const std::vector<LineFit>& lines, bool is_
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const ScoreCells cells = thinned(heads[h].cells, kCellsToFind);
     LineFit start = lines[h];
-    start.second = 0;
+    start.bend = 0;
     LineFit best = fit_soft_cap(cells, start);
     double low = 0, high = 0;
     for (const double logit : cells.logits) {
@@ -61,11 +61,19 @@ CapFits fit_caps(const Heads& heads, const std::vector<LineFit>& lines, bool is_
       if (!is_bent || !(high > low)) break;
       LineFit other = lines[h];
       other.factor *= times;
-      other.second = 4 / ((high - low) * (high - low));
+      other.bend = 4 / ((high - low) * (high - low));
       other = fit_soft_cap(cells, other);
       if (other.residual < best.residual) best = other;
     }
     each.push_back(best);
+  }
+  return pooled(std::move(each));
+}
+
+CapFits fit_caps_and_slopes(const Heads& heads, const std::vector<LineFit>& fits) {
+  std::vector<LineFit> each;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    each.push_back(fit_cap_and_slope(thinned(heads[h].cells, kCellsToFind), fits[h]));
   }
   return pooled(std::move(each));
 }
@@ -79,17 +87,16 @@ void take_caps(const Heads& heads, const CapFits& found, std::vector<LineFit>& l
   const CapFits caps = pooled(std::move(each));
   Numbers sure;  // caps of heads that have one
   for (const LineFit& fit : caps.heads) {
-    if (fit.second > 10 * fit.second_error) sure.push_back(1 / std::sqrt(fit.second));
+    if (fit.bend > 10 * fit.bend_error) sure.push_back(1 / std::sqrt(fit.bend));
   }
   const double middle = median(sure);
   const auto bare = std::ranges::count_if(caps.heads, [middle](const LineFit& fit) {
-    return !(fit.second > 10 * fit.second_error) &&
-           fit.second + 8 * fit.second_error < 0.5 / (middle * middle);
+    return !(fit.bend > 10 * fit.bend_error) &&
+           fit.bend + 8 * fit.bend_error < 0.5 / (middle * middle);
   });
   const bool differ = std::ranges::any_of(caps.heads, [&](const LineFit& fit) {
-    const double apart = std::abs(fit.second - caps.inverse_square);
-    return fit.second > 10 * fit.second_error &&
-           apart > std::max(8 * fit.second_error, 0.05 * caps.inverse_square);
+    const double apart = std::abs(fit.bend - caps.bend);
+    return fit.bend > 10 * fit.bend_error && apart > std::max(8 * fit.bend_error, 0.05 * caps.bend);
   });
   if (!sure.empty() && bare > 0) {
     audit.findings.push_back(
@@ -98,10 +105,12 @@ void take_caps(const Heads& heads, const CapFits& found, std::vector<LineFit>& l
   } else if (!sure.empty() && differ) {
     audit.findings.push_back(
         fmt::format("soft-caps of {} by head (cap tanh(logit / cap))", range_text(sure)));
-  } else {
-    audit.soft_cap = 1 / std::sqrt(caps.inverse_square);
-    audit.findings.push_back(
-        fmt::format("a soft-cap of {:.2f} (cap tanh(logit / cap))", *audit.soft_cap));
+  } else if (caps.bend > 0) {
+    const double cap = 1 / std::sqrt(caps.bend);
+    audit.soft_cap = cap;
+    audit.soft_cap_error = cap * cap * cap * caps.error / 2;
+    audit.findings.push_back(fmt::format("a soft-cap of {:.2f} +- {:.1g} (cap tanh(logit / cap))",
+                                         cap, audit.soft_cap_error));
   }
   lines = caps.heads;
 }

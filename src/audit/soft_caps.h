@@ -12,7 +12,7 @@ namespace attnscale {
 /// The soft-cap of all heads together: 1 / cap^2 as a mean weighted by errors.
 struct CapFits {
   std::vector<LineFit> heads;
-  double inverse_square = 0;
+  double bend = 0;
   double error = 0;
   double residual = 0;
 };
@@ -21,7 +21,10 @@ struct CapFits {
 CapFits fit_caps(const std::vector<HeadCells>& heads, const std::vector<LineFit>& lines,
                  bool is_bent);
 
-/// Fits them again to all cells and adds the finding: one cap of all heads, or what each has. The
+/// The same beside a slope of the distance, from fits of either.
+CapFits fit_caps_and_slopes(const std::vector<HeadCells>& heads, const std::vector<LineFit>& fits);
+
+/// Fits them again to more cells and adds the finding: one cap of all heads, or what each has. The
 /// fits take the place of the lines.
 void take_caps(const std::vector<HeadCells>& heads, const CapFits& found,
                std::vector<LineFit>& lines, TensorAudit& audit);

@@ -40,7 +40,22 @@ struct Levels {
   double vectors;  // as if queries and keys had been rounded afterwards
   int answer_digits;
   int vector_digits;
+  int decimals = 0;  // that hold the answers, where they leave more than digits do
 };
+
+// The error of a logit by decimals that are not written, over all cells.
+double decimal_error(const HeadCells& head, bool are_weights) {
+  const double error = head.step / std::sqrt(12.0);
+  if (!are_weights || error == 0) return error;
+  double squares = 0, cells = 0;
+  for (const double logit : head.cells.logits) {
+    if (std::isnan(logit)) continue;
+    const double relative = error / plain::exp(logit);
+    squares += relative * relative;
+    ++cells;
+  }
+  return std::sqrt(squares / std::max(cells, 1.0));
+}
 
 Levels levels_of(const AuditTensors& t, const Heads& heads, const std::vector<LineFit>& lines) {
   Levels levels{};
@@ -70,10 +85,21 @@ Levels levels_of(const AuditTensors& t, const Heads& heads, const std::vector<Li
       t.are_weights ? 1 : std::max(logits, std::sqrt(stored / std::max(cells, 1.0)));
   levels.answers = rounding_of(levels.answer_digits) * size;
   levels.answers = std::max(levels.answers, kFloat32 * (1 + logits));
+  for (const HeadCells& head : heads) {
+    const double error = decimal_error(head, t.are_weights);
+    if (error < levels.answers) continue;
+    levels.answers = error;
+    levels.decimals = head.decimals;
+  }
   levels.logits = levels.answers + rounding_of(8) * logits;
   levels.vectors = std::max(
       levels.answers, std::sqrt(2.0) * rounding_of(levels.vector_digits) * std::sqrt(vectors / n));
   return levels;
+}
+
+std::string rounding_words(const Levels& levels) {
+  if (levels.decimals == 0) return std::string(format_name(levels.answer_digits));
+  return fmt::format("writing {} decimals", levels.decimals);
 }
 
 // Words for a residual, and whether it is explained.
@@ -83,7 +109,7 @@ void judge_residual(const AuditTensors& t, const Levels& levels, TensorAudit& au
   audit.residual_is_explained = true;
   if (audit.residual <= kNear * levels.answers) {
     audit.residual_words = fmt::format("as {} rounds {}: nothing else is between q.k and the {}",
-                                       format_name(levels.answer_digits), answers, answers);
+                                       rounding_words(levels), answers, answers);
   } else if (audit.residual <= kNear * levels.logits && levels.answer_digits <= 24) {
     audit.residual_words = "as bfloat16 rounds logits before the softmax: nothing else is there";
   } else if (audit.residual <= kNear * levels.vectors) {
@@ -95,6 +121,16 @@ void judge_residual(const AuditTensors& t, const Levels& levels, TensorAudit& au
     audit.residual_words = fmt::format("{:.3g} times what rounding leaves",
                                        audit.residual / std::max(levels.answers, 1e-300));
   }
+}
+
+// Decimals follow the logits where these spread little: the relative error of a factor by that.
+double decimal_bias(const std::vector<LineFit>& fits) {
+  double squares = 0, spread = 0;
+  for (const LineFit& fit : fits) {
+    squares += fit.residual * fit.residual * fit.count;
+    spread += fit.factor * fit.factor * fit.curvature;
+  }
+  return spread > 0 ? squares / spread : 0;
 }
 
 PooledResidual pool(const std::vector<LineFit>& fits) {
@@ -120,6 +156,16 @@ Numbers columns_of(const ScoreCells& cells) {
   return columns;
 }
 
+void take_slopes(const std::vector<LineFit>& sloped, std::vector<LineFit>& lines,
+                 TensorAudit& audit) {
+  Numbers slopes;
+  for (const LineFit& fit : sloped) slopes.push_back(-fit.slope);
+  audit.findings.push_back(
+      fmt::format("a bias that falls with the distance i - j, by {} for each place{}",
+                  range_text(slopes), sloped.size() > 1 ? ", by head, as ALiBi's" : ""));
+  lines = sloped;
+}
+
 // What beside a factor is between scores and logits, where a straight line leaves too much. Fits
 // replace the lines they are better than.
 void find_bend(const Heads& heads, const Levels& levels, const std::vector<LineFit>& cosines,
@@ -136,17 +182,21 @@ void find_bend(const Heads& heads, const Levels& levels, const std::vector<LineF
   if (is_bad) sloped = fit_each(heads, kCellsForOthers, fit_distance);
   const double by_distance = is_bad ? pool(sloped).value() : straight;
   const CapFits caps = fit_caps(heads, lines, is_bad);
-  if (is_bad && by_distance < wanted && by_distance <= caps.residual) {
-    Numbers slopes;
-    for (const LineFit& fit : sloped) slopes.push_back(-fit.second);
-    take(sloped, fmt::format("a bias that falls with the distance i - j, by {} for each place{}",
-                             range_text(slopes), heads.size() > 1 ? ", by head, as ALiBi's" : ""));
-    return;
-  }
-  const bool is_sure = caps.inverse_square > 10 * caps.error &&
-                       1 / std::sqrt(std::abs(caps.inverse_square)) < 25 * audit.largest;
-  if (is_bad ? caps.residual < wanted && caps.inverse_square > 0 : is_sure) {
-    take_caps(heads, caps, lines, audit);
+  const bool is_sloped = is_bad && by_distance < wanted && by_distance <= caps.residual;
+  // Decimals are not rounded at random where a row has few of them.
+  const double clearly = levels.decimals > 0 ? 0.98 * straight : kInfinity;
+  const bool is_bent = is_bad ? caps.residual < wanted && caps.bend > 0
+                              : caps.bend > 10 * caps.error && caps.residual < clearly &&
+                                    1 / std::sqrt(caps.bend) < 25 * audit.largest;
+  if (is_sloped || is_bent) {
+    const double left = is_sloped ? by_distance : caps.residual;
+    CapFits both;
+    if (left > 1.5 * levels.answers) {
+      both = fit_caps_and_slopes(heads, is_sloped ? sloped : caps.heads);
+    }
+    const bool are_both = !both.heads.empty() && both.bend > 0 && both.residual < kBetter * left;
+    if (is_sloped || are_both) take_slopes(are_both ? both.heads : sloped, lines, audit);
+    if (are_both || !is_sloped) take_caps(heads, are_both ? both : caps, lines, audit);
     return;
   }
   if (!is_bad) return;
@@ -294,14 +344,13 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   Heads heads;
   std::vector<LineFit> lines;
   for (std::int64_t head = 0; head < tensors.queries.heads; ++head) {
-    heads.push_back(head_cells(tensors, head, order.key_head(head), most));
-    lines.push_back(fit_line(heads.back().cells, heads.back().cells.scores));
+    heads.push_back(head_cells(tensors, order.heads[static_cast<std::size_t>(head)], most));
+    lines.push_back(fit_line(heads.back().cells));
   }
   audit.rows = std::ssize(heads.front().queries);
   const Levels levels = levels_of(tensors, heads, lines);
   audit.largest = largest_logit(heads, lines);
-  const std::vector<LineFit> cosines =
-      fit_each(heads, kCellsForOthers, [](const ScoreCells& c) { return fit_line(c, c.cosines); });
+  const std::vector<LineFit> cosines = fit_each(heads, kCellsForOthers, fit_cosines);
   audit.cosine_residual = pool(cosines).value();
   Numbers cosine_factors;
   for (const LineFit& fit : cosines) cosine_factors.push_back(fit.factor);
@@ -311,6 +360,7 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   audit.residual = pool(lines).value();
   judge_residual(tensors, levels, audit);
   find_factor(lines, audit);
+  if (levels.decimals > 0) audit.factor_error += decimal_bias(lines) * std::abs(audit.factor);
   find_mask(tensors, heads, lines, audit);
   if (!tensors.are_weights) find_large_masks(tensors, heads, audit);
   if (tensors.are_weights)

@@ -2,6 +2,7 @@
 anything, a part of what is meant that is missing, masks from the wrong corner."""
 
 import json
+import re
 import unittest
 
 import numpy as np
@@ -181,6 +182,72 @@ class AuditLimitsTest(CommandLineTest):
                 self.audit(weights, *options, code=2)
         for options in (("--causal",), ("--layout", "rows_first"), ("--masked-below", -5)):
             self.refuse("audit", "--d", 64, "--measured-sd", 1, *options)
+
+    def test_heads_of_weights_in_another_order_are_named(self):
+        weights = softmax(self.scores / 8)[[2, 0, 1, 3]]
+        said, _ = self.audit(weights)
+        self.assertIn("query heads have their weights in the heads 0: 1, 1: 2, 2: 0, 3: 3", said)
+        self.assertIn("as 1/sqrt(d) would give", said)
+        self.audit(weights, "--like", "div_sqrt_d", code=MISMATCH)
+
+    def test_weights_of_few_decimals_are_told(self):
+        weights = softmax(self.scores / 8)
+        for decimals in (3, 4, 6):
+            with self.subTest(decimals=decimals):
+                said, screen = self.audit(np.round(weights, decimals), dtype="<f8")
+                self.assertEqual(said, "As 1/sqrt(d) would give")
+                self.assertIn(f"as writing {decimals} decimals rounds weights", screen)
+                self.assertIn("each row sums to 1", screen)
+                self.assertNotIn("hidden", screen)
+        said, _ = self.audit(np.round(softmax(self.scores / 8 + 0.2 * self.noise), 4),
+                             dtype="<f8", code=MISMATCH)
+        self.assertIn("Not explained", said)
+        said, screen = self.audit(np.round(self.scores / 64, 2), kind="scores", dtype="<f8")
+        self.assertIn("Scaled twice", said)
+        self.assertIn("as writing 2 decimals rounds scores", screen)
+
+    def test_a_bias_by_distance_beside_a_cap_or_a_sink(self):
+        place = np.arange(QUERIES)
+        bias = 0.05 * (place - place[:, None])
+        capped = 5 * np.tanh(self.scores / 8 / 5) + bias
+        said, _ = self.audit(attend(capped))
+        self.assertIn("A bias that falls with the distance i - j, by 0.05 for each place", said)
+        self.assertRegex(said, r"a soft-cap of (5\.00|4\.99) ")
+        self.assertIn("as 1/sqrt(d) would give", said)
+        said, _ = self.audit(attend(self.scores / 8 + bias, sink=1.0))
+        self.assertIn("a bias that falls with the distance i - j, by 0.05", said.lower())
+        self.assertIn("a sink keeps weight back, with the logit 1", said)
+
+    def test_the_error_of_a_soft_cap_holds_it(self):
+        said, _ = self.audit(softmax(20 * np.tanh(self.scores / 8 / 20)), dtype="bfloat16")
+        found = re.search(r"A soft-cap of ([0-9.]+) \+- ([0-9.e-]+) ", said)
+        cap, error = float(found[1]), float(found[2])
+        self.assertLess(abs(cap - 20), 4 * error + 0.005)  # 0.005: of two decimals
+        self.assertLess(error, 0.5)
+
+    def test_one_head_with_another_mask_is_told(self):
+        place = np.arange(QUERIES)
+        distance = place[:, None] - place
+        causal = np.where(distance >= 0, self.scores / 8, -np.inf)
+        for mask, words in ((distance < 0, "not causal where they are causal"),
+                            (distance >= 16, "causal, window of 16 keys where they are causal")):
+            with self.subTest(words=words):
+                one = causal.copy()
+                one[2] = np.where(mask if "window" in words else distance < -QUERIES, -np.inf,
+                                  causal[2] if "window" in words else self.scores[2] / 8)
+                said, _ = self.audit(softmax(one))
+                self.assertIn(f"Head 2 has another mask than most: {words}", said)
+                self.audit(softmax(one), "--like", "div_sqrt_d", code=MISMATCH)
+        self.assertNotIn("another mask", self.audit(softmax(causal))[0])
+
+    def test_multipliers_that_nobody_gave(self):
+        m = 0.1 * np.log(40) + 1
+        q, k = (np.concatenate([x, x, x], axis=2) / np.sqrt(3) for x in (self.q, self.k))
+        said, _ = self.audit(softmax(m * self.scores / 192**.5), q=q, k=k)
+        self.assertIn("which the preset deepseek_v3 has", said)
+        said, _ = self.audit(softmax(self.scores / 8), "--like", "0.3 q.k", code=MISMATCH)
+        self.assertIn("the multiplier of what is meant missing (q.k / sqrt(d))", said.lower())
+        self.assertNotIn("m^2", said)
 
 
 if __name__ == "__main__":
