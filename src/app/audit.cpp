@@ -237,6 +237,40 @@ bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& f
   return found.findings.size() == before && before == meant;
 }
 
+// What is said of the factor.
+struct SaidName {
+  std::string name;
+  bool is_named = false;
+  bool is_meant = false;  // it is what the user says is meant
+};
+
+// What is before the softmax elsewhere, and here after it.
+std::string after_softmax(double sum, const ModelSizes& sizes) {
+  constexpr double kNear = 5e-3;
+  const FactorName nearest = factor_names(sizes, sum, kNear).front();
+  const std::string fraction = "1/" + rounded_short(1 / sum, 4);
+  return fmt::format(
+      "scaled after the softmax: rows of weights sum to {}{}",
+      as_fraction(sum).empty() ? short_number(sum) : fraction,
+      factor_distance(sum, nearest.factor) <= kNear ? ", a factor " + nearest.name : "");
+}
+
+// `names` are those of the factor, the nearest first.
+SaidName name_of(TensorAudit& found, const std::vector<FactorName>& names, const ModelSizes& sizes,
+                 double tolerance) {
+  const FactorName& nearest = names.front();
+  const bool is_named = factor_distance(found.factor, nearest.factor) <= tolerance;
+  if (!found.is_told) return {};
+  if (found.is_zero) return {"a factor of 0: weights do not depend on q.k", true};
+  if (found.sums) {
+    found.findings.push_back(after_softmax(*found.sums, sizes));
+    return {is_named ? "before it " + nearest.name : "", is_named};
+  }
+  if (found.factor_by_head) return {"", true};
+  if (is_named) return {nearest.name, true, nearest.is_meant};
+  return {fmt::format("a factor of {:.6g}, which no usual mistake explains", found.factor)};
+}
+
 Answer audit_tensor_files(AuditCommand& command) {
   const AuditTensors tensors = open_audit_tensors(command);
   const std::optional<ExpectedLogit> expected = expected_of(command);
@@ -250,36 +284,7 @@ Answer audit_tensor_files(AuditCommand& command) {
   const std::vector<FactorName> names =
       found.uses_cosines ? cosine_names(sizes, factor, expected && expected->has_norm)
                          : factor_names(sizes, factor, tolerance);
-  std::string name;
-  bool is_named = factor_distance(factor, names.front().factor) <= tolerance;
-  bool is_meant = is_named && names.front().is_meant;
-  if (!found.is_told) {
-    is_named = false;
-    is_meant = false;
-  } else if (found.is_zero) {
-    name = "a factor of 0: weights do not depend on q.k";
-    is_named = true;
-    is_meant = false;
-  } else if (found.sums) {
-    // What should be before the softmax is after it.
-    ModelSizes after = sizes;
-    const std::vector<FactorName> of_sums = factor_names(after, *found.sums, 5e-3);
-    const bool is_same = factor_distance(*found.sums, of_sums.front().factor) <= 5e-3;
-    found.findings.push_back(
-        fmt::format("scaled after the softmax: rows of weights sum to {}{}",
-                    as_fraction(*found.sums).empty() ? short_number(*found.sums)
-                                                     : "1/" + rounded_short(1 / *found.sums, 4),
-                    is_same ? fmt::format(", a factor {}", of_sums.front().name) : ""));
-    name = is_named ? fmt::format("before it {}", names.front().name) : "";
-    is_meant = false;
-  } else if (is_named) {
-    name = names.front().name;
-    if (found.factor_by_head) name = "";
-  } else if (!found.factor_by_head) {
-    name = fmt::format("a factor of {:.6g}, which no usual mistake explains", factor);
-  } else {
-    is_named = true;
-  }
+  auto [name, is_named, is_meant] = name_of(found, names, sizes, tolerance);
   const bool differs = !is_meant || !is_as_said;
   const bool says_meant = command.like || command.multiplier;
   const bool is_explained = is_named && found.is_explained && found.residual_is_explained;
