@@ -40,7 +40,7 @@ tree=$out/tree
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date -r CMakeLists.txt +%s)}
 export SOURCE_DATE_EPOCH
 cmake -G Ninja -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DATTNSCALE_BUILD_TESTS=OFF \
-  -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/usr -DZLIB_LIBRARY=z \
+  -DCMAKE_INSTALL_PREFIX=/usr -DZLIB_LIBRARY=z \
   -DATTNSCALE_MAP_PATHS=ON > "$out/package.log"
 cmake --build "$tree" --target programs packaged_pages >> "$out/package.log"
 (cd "$tree" && cpack -B "$out" >> "$out/package.log")

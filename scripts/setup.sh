@@ -120,8 +120,8 @@ build() {
   read -ra names <<< "$1"
   shift
   local fresh=()
-  # A build folder keeps the generator it was made with. Files compiled together take half the time.
-  [[ -f build/CMakeCache.txt ]] || fresh=(-G Ninja -DCMAKE_UNITY_BUILD=ON)
+  # A build folder keeps the generator it was made with.
+  [[ -f build/CMakeCache.txt ]] || fresh=(-G Ninja)
   if [[ ${names[0]} == all ]]; then
     quietly cmake "${fresh[@]}" -B build -DATTNSCALE_BUILD_TESTS=ON "$@"
   elif [[ -f build/CMakeCache.txt ]]; then

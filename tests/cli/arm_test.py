@@ -46,7 +46,7 @@ def build():
     for command in (
             ["cmake", *tools, "-S", ROOT, "-B", FOLDER / "build", "-DCMAKE_BUILD_TYPE=Release",
              f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/tests/support/arm_toolchain.cmake",
-             f"-DCMAKE_FIND_ROOT_PATH={FOLDER.resolve()}/sysroot", "-DCMAKE_UNITY_BUILD=ON",
+             f"-DCMAKE_FIND_ROOT_PATH={FOLDER.resolve()}/sysroot",
              "-DATTNSCALE_BUILD_TESTS=OFF", "-DATTNSCALE_BUILD_MPI=OFF"],
             ["cmake", "--build", FOLDER / "build", "--target", "attnscale", "--parallel",
              str(len(os.sched_getaffinity(0)))]):

@@ -45,7 +45,7 @@ class BuildsTest(CommandLineTest):
 
     def make(self, *options):
         tools = ["-G", "Ninja"] if shutil.which("ninja") else []
-        self.must("cmake", *tools, "-S", self.tree, "-B", self.build, "-DCMAKE_UNITY_BUILD=ON",
+        self.must("cmake", *tools, "-S", self.tree, "-B", self.build,
                   "-DATTNSCALE_BUILD_TESTS=OFF", *options)
         self.must("cmake", "--build", self.build, "--target", "programs", "--parallel", PROCESSORS)
 

@@ -109,7 +109,7 @@ class SetupTest(SkeletonTest):
         answer = self.run_script("setup.sh")
         self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
         self.assertEqual(self.calls("apt-get"), [])
-        self.assertIn("cmake -G Ninja -DCMAKE_UNITY_BUILD=ON -B build -DATTNSCALE_BUILD_TESTS=OFF",
+        self.assertIn("cmake -G Ninja -B build -DATTNSCALE_BUILD_TESTS=OFF",
                       self.calls("cmake")[0])
         self.assertIn("--target programs", self.calls("cmake")[1])
 
