@@ -98,6 +98,7 @@ class Copy:
                 shutil.copy2(ROOT / name, to)
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, *launcher,
+                        "-DCMAKE_UNITY_BUILD=OFF",
                         "-DATTNSCALE_BUILD_TESTS=ON"], check=True, stdout=subprocess.DEVNULL)
 
     def make(self, tests):
