@@ -37,10 +37,12 @@ std::string formulas(const Experiment& experiment) {
 
 // Constants of a formula that are recognised, such as "; 0.0078125 = 1/128 = 1/d".
 std::string constants_in_words(const Formula& formula, const std::vector<std::int64_t>& sizes) {
+  constexpr std::size_t kMostSizes = 8;  // that words are worth reading for
   std::string text;
   for (const FormulaNode& node : formula.nodes()) {
     std::vector<std::string> words = number_words(node.number, 1);
     for (const std::int64_t d : sizes) {
+      if (sizes.size() > kMostSizes) break;
       for (const std::string& word : number_words(node.number, static_cast<double>(d))) {
         if (std::ranges::find(words, word) != words.end()) continue;
         words.push_back(sizes.size() == 1 ? word : fmt::format("{} at d = {}", word, d));

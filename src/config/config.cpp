@@ -81,10 +81,9 @@ void read_experiments(const JsonValue& value, const Field&, ConfigDraft& draft) 
       refuse_misplaced(*given, given_keys(), experiment_keys(),
                        " is a key of the experiment; write it beside \"given\"");
     }
-    Experiment experiment =
-        read_experiment(item, draft.experiments.size(), *draft.sampler, draft.warnings);
+    Experiment experiment = read_experiment(item, draft.experiments.size(), *draft.sampler,
+                                            draft.lines, draft.warnings);
     names.add(said_or_whole(item, "name"), experiment.name);
-    add_lines(item, experiment, draft.lines);
     draft.experiments.push_back(std::move(experiment));
   }
 }

@@ -27,6 +27,16 @@ double wide_lines(const Experiment& experiment) {
          static_cast<double>(experiment.scalings.size());
 }
 
+// The sizes at which every scaling is looked at: all of a list as people write them; the ends of a
+// sweep of very many lines, where a line tells by its status what is not finite.
+std::vector<std::int64_t> sizes_to_check(const Experiment& experiment,
+                                         const std::vector<std::int64_t>& sizes) {
+  constexpr double kMany = 1e5;
+  if (wide_lines(experiment) <= kMany) return sizes;
+  const auto [least, most] = std::ranges::minmax(sizes);
+  return {least, most};
+}
+
 void check_samples(const JsonValue& value, const Experiment& experiment) {
   if (experiment.samples == 0) return;
   const JsonValue& samples = *value.find("samples");
@@ -120,7 +130,8 @@ void check_norms(const JsonValue& value, const Experiment& experiment, const Sca
                        quote(scaling.name), quote(experiment.sampler->name),
                        describe_entries(entries), able_samplers(entries, norms)));
   }
-  for (const std::int64_t d : experiment.d) {
+  if (!has_norm(scaling.logit)) return;
+  for (const std::int64_t d : sizes_to_check(experiment, experiment.d)) {
     const WiderVectors wider = vectors_of(scaling, d);
     if (wider.query == d && wider.key == d) continue;
     if (wider.query < d || wider.key < d) {
@@ -177,7 +188,7 @@ void check_entries(const JsonValue& value, const Experiment& experiment, const S
       "\"(q / sqrt(d)).k\"");
 }
 
-// Every number of every formula, at all sizes that it depends on.
+// Every number of every formula, at the sizes that it depends on.
 void check_formulas(const JsonValue& value, const Experiment& experiment) {
   const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
     const FormulaProgram program(scaling.logit, {d, keys, keys - 1});
@@ -186,6 +197,11 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
            fmt::format("the scaling {} has a number that is not finite at d = {} and keys = {}: {}",
                        quote(scaling.name), number_text(d), number_text(keys), formula(scaling)));
   };
+  std::vector<std::int64_t> d_sizes, key_sizes;
+  if (!experiment.given) {
+    d_sizes = sizes_to_check(experiment, experiment.d);
+    key_sizes = sizes_to_check(experiment, experiment.keys);
+  }
   for (const Scaling& scaling : experiment.scalings) {
     if (experiment.given) {
       expect_finite(scaling, static_cast<double>(size_of(*experiment.given).value_or(1)),
@@ -193,8 +209,8 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
       continue;
     }
     const bool takes_keys = mentions(scaling.logit, "keys") || mentions(scaling.logit, "i");
-    for (const std::int64_t d : experiment.d) {
-      for (const std::int64_t keys : experiment.keys) {
+    for (const std::int64_t d : d_sizes) {
+      for (const std::int64_t keys : key_sizes) {
         expect_finite(scaling, static_cast<double>(d), static_cast<double>(keys));
         if (!takes_keys) break;
       }
@@ -315,6 +331,10 @@ void check_file_size(const JsonValue& value, std::string_view file, double lines
 }
 
 void add_lines(const JsonValue& value, const Experiment& experiment, FileLines& lines) {
+  if (!experiment.given) {
+    check_samples(value, experiment);
+    check_histogram(value, experiment);
+  }
   const double wide = wide_lines(experiment);
   const auto sizes = static_cast<double>(experiment.d.size());
   const bool crosses = sizes > 1 && std::ranges::find(experiment.metrics, "top_weight",
@@ -335,13 +355,21 @@ void add_lines(const JsonValue& value, const Experiment& experiment, FileLines& 
 // A preset whose number belongs to one head size says how it is off at others.
 void warn_of_other_head_sizes(const JsonValue& value, const Experiment& experiment,
                               std::vector<std::string>& warnings) {
+  constexpr int kMostSizes = 3;  // that one preset is warned of
   for (const Scaling& scaling : experiment.scalings) {
     const PresetRow* row = find_preset(scaling.preset);
     if (row == nullptr || row->made_for == 0) continue;
+    int sizes = 0;
     for (const std::int64_t size : experiment.d) {
       const auto d = static_cast<double>(size);
       const auto logit = capped_logit(scaling.logit, {d});
       if (size == row->made_for || !logit) continue;
+      if (++sizes > kMostSizes) {
+        warn(warnings, said_or_whole(value, "scalings"),
+             fmt::format("{} is made for d = {}; it is off at more of these head sizes",
+                         scaling.preset, row->made_for));
+        break;
+      }
       const double factor = logit->slope.at(d);
       const std::vector<std::string> words = number_words(factor, 1);
       warn(warnings, said_or_whole(value, "scalings"),
@@ -365,8 +393,6 @@ void check_experiment(const JsonValue& value, const Experiment& experiment,
   check_logit_sizes(value, experiment);
   check_held_keys(value, experiment);
   check_aligned_keys(value, experiment);
-  check_samples(value, experiment);
-  check_histogram(value, experiment);
 }
 
 std::vector<std::string> idle_scalings(const Config& config) {

@@ -238,11 +238,12 @@ std::string experiment_name(const JsonValue& experiment, std::size_t index) {
 }
 
 Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
-                           std::vector<std::string>& warnings) {
+                           FileLines& lines, std::vector<std::string>& warnings) {
   Experiment experiment;
   experiment.name = experiment_name(value, index);
   if (value.find("given") == nullptr) experiment.sampler = &sampler;
   read_object(value, experiment_rows(), experiment);
+  add_lines(value, experiment, lines);  // first, as other checks look at each size and scaling
   check_experiment(value, experiment, warnings);
   if (experiment.given) check_given(value, experiment, warnings);
   if (experiment.stop) complete_stop(value, experiment);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/experiment_checks.h"
 #include "config/field.h"
 #include "experiment/experiment.h"
 
@@ -16,9 +17,9 @@ namespace attnscale {
 std::string experiment_name(const JsonValue& experiment, std::size_t index);
 
 /// Reads and checks the experiment at `index`, drawn by `sampler` unless it says otherwise. Adds to
-/// `warnings` what is allowed but probably not meant.
+/// `lines` those of its files, and to `warnings` what is allowed but probably not meant.
 Experiment read_experiment(const JsonValue& value, std::size_t index, const SamplerRow& sampler,
-                           std::vector<std::string>& warnings);
+                           FileLines& lines, std::vector<std::string>& warnings);
 
 std::vector<std::string_view> experiment_keys();
 

@@ -73,6 +73,11 @@ class FieldCasesTest(CommandLineTest):
             {"d": 64, "scalings": ["granite3_8b"]}]})
         self.assertIn("granite3_8b is made for d = 128; at d = 64 its 1/128 leaves a spread of "
                       "0.0625", self.succeed("plan", config).stderr)
+        config = self.write_config({"name": "a", "experiments": [
+            {"d": {"from": 1, "to": 1000, "step": 1}, "scalings": ["granite3_8b"]}]})
+        warnings = self.succeed("plan", config).stderr.splitlines()
+        self.assertEqual(sum("granite3_8b is made for d = 128" in line for line in warnings), 4)
+        self.assertIn("off at more of these head sizes", warnings[-1])
 
     def test_longrope(self):
         """microsoft/LongRoPE issue 21."""
