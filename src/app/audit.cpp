@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "audit/row_sums.h"
 #include "audit/tensor_audit.h"
 #include "io/json_text.h"
 #include "numerics/portable_math.h"
@@ -210,16 +211,18 @@ bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& f
     const double cap = *expected.soft_cap;
     const double bent = found.largest * found.largest / (3 * cap * cap) * found.largest;
     if (found.soft_cap) {
-      meant += std::abs(*found.soft_cap / cap - 1) < 0.02 ? 1 : 0;
+      const double allowed = std::max(0.02 * cap, 4 * found.soft_cap_error);
+      meant += std::abs(*found.soft_cap - cap) < allowed ? 1 : 0;
     } else if (bent > visible) {
       found.findings.push_back(fmt::format("no soft-cap of {}", short_number(cap)));
     }
   }
   if (expected.sink && are_weights) {
-    const double kept = 1 / (1 + plain::exp(found.log_sum - *expected.sink));
-    if (found.sink) {
-      meant += std::abs(*found.sink - *expected.sink) < 0.05 ? 1 : 0;
-    } else if (kept > 3 * found.sum_error) {
+    if (fits_sink(found, *expected.sink)) {
+      found.sums = {};
+      found.sum_finding.clear();
+      found.are_sums_explained = true;
+    } else if (!found.sink) {
       found.findings.push_back(
           fmt::format("no sink with the logit {}", short_number(*expected.sink)));
     }
@@ -234,7 +237,7 @@ bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& f
       found.findings.emplace_back("queries and keys are not normalised");
     }
   }
-  return found.findings.size() == before && before == meant;
+  return found.findings.size() == before && before == meant && found.sum_finding.empty();
 }
 
 // What is said of the factor.
@@ -249,10 +252,10 @@ std::string after_softmax(double sum, const ModelSizes& sizes) {
   constexpr double kNear = 5e-3;
   const FactorName nearest = factor_names(sizes, sum, kNear).front();
   const std::string fraction = "1/" + rounded_short(1 / sum, 4);
-  return fmt::format(
-      "scaled after the softmax: rows of weights sum to {}{}",
-      as_fraction(sum).empty() ? short_number(sum) : fraction,
-      factor_distance(sum, nearest.factor) <= kNear ? ", a factor " + nearest.name : "");
+  const bool is_named = factor_distance(sum, nearest.factor) <= kNear && std::abs(sum - 1) > 0.05;
+  return fmt::format("scaled after the softmax: rows of weights sum to {}{}",
+                     as_fraction(sum).empty() ? short_number(sum) : fraction,
+                     is_named ? ": " + nearest.name : "");
 }
 
 // `names` are those of the factor, the nearest first.
@@ -261,9 +264,21 @@ SaidName name_of(TensorAudit& found, const std::vector<FactorName>& names, const
   const FactorName& nearest = names.front();
   const bool is_named = factor_distance(found.factor, nearest.factor) <= tolerance;
   if (!found.is_told) return {};
+  if (found.is_zero &&
+      found.resolution > 0.5 * found.score_spread * std::abs(meant_factor(sizes))) {
+    found.is_told = false;
+    found.findings.push_back(fmt::format(
+        "nothing can be told: weights are alike as far as they are written, and {} would make "
+        "them so too",
+        sizes.meant_name));
+    return {};
+  }
   if (found.is_zero) return {"a factor of 0: weights do not depend on q.k", true};
   if (found.sums) {
     found.findings.push_back(after_softmax(*found.sums, sizes));
+    if (found.sink) {
+      found.findings.back() += fmt::format(", or a sink with the logit {:.3g}", *found.sink);
+    }
     return {is_named ? "before it " + nearest.name : "", is_named};
   }
   if (found.factor_by_head) return {"", true};
@@ -272,13 +287,15 @@ SaidName name_of(TensorAudit& found, const std::vector<FactorName>& names, const
 }
 
 Answer audit_tensor_files(AuditCommand& command) {
-  const AuditTensors tensors = open_audit_tensors(command);
+  AuditTensors tensors = open_audit_tensors(command);
   const std::optional<ExpectedLogit> expected = expected_of(command);
   set_meant(command, expected);
+  if (expected) tensors.soft_cap = expected->soft_cap;
   TensorAudit found = audit_or_refuse(tensors);
   const ModelSizes& sizes = command.sizes;
-  const bool is_as_said =
-      expected ? is_as_meant(*expected, tensors.are_weights, found) : found.findings.empty();
+  const bool is_as_said = expected ? is_as_meant(*expected, tensors.are_weights, found)
+                                   : found.findings.empty() && found.sum_finding.empty();
+  if (!found.sum_finding.empty()) found.findings.push_back(found.sum_finding);
   const double factor = found.factor;
   const double tolerance = std::max(kNearFactor, 6 * found.factor_error / std::abs(factor));
   const std::vector<FactorName> names =
@@ -287,7 +304,8 @@ Answer audit_tensor_files(AuditCommand& command) {
   auto [name, is_named, is_meant] = name_of(found, names, sizes, tolerance);
   const bool differs = !is_meant || !is_as_said;
   const bool says_meant = command.like || command.multiplier;
-  const bool is_explained = is_named && found.is_explained && found.residual_is_explained;
+  const bool is_explained =
+      is_named && found.is_explained && found.are_sums_explained && found.residual_is_explained;
   const ExitCode code =
       is_explained && !(says_meant && differs) ? ExitCode::kDone : ExitCode::kMismatch;
   if (!found.residual_is_explained && found.is_told) {

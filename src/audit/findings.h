@@ -8,6 +8,14 @@
 
 namespace attnscale {
 
+/// A row of weights: what it sums to, how exactly, and ln of its sum of exponentials without a
+/// sink.
+struct RowSum {
+  double sum;
+  double error;
+  double log_sum;
+};
+
 /// What an audit of tensors finds.
 struct TensorAudit {
   double factor = 0;
@@ -19,8 +27,14 @@ struct TensorAudit {
   std::optional<double> soft_cap = {};
   double soft_cap_error = 0;
   std::optional<double> sums = {};  ///< of each row of weights, if they are one other number than 1
-  std::optional<double> sink = {};  ///< its logit, if it is one
+  std::optional<double> sink = {};  ///< its logit, if one explains the sums
+  std::vector<RowSum> rows_summed;  ///< of some rows of each head
+  std::string sum_finding;          ///< what the sums are, if they are not 1
+  bool are_sums_explained = true;
   std::string mask_words;
+  bool hides_later = false;  ///< no query sees a later key
+  bool is_mask_told = true;  ///< false if weights are too small to show whether that is a mask
+  std::int64_t farthest_seen = 0;     ///< i - j of what a query may see
   std::string sum_words;              ///< empty for scores
   std::string head_words;             ///< how query heads share key heads
   std::vector<std::string> findings;  ///< beside the factor, what matters most first
@@ -31,8 +45,8 @@ struct TensorAudit {
   double largest = 0;         ///< logit of the fit, without a cap
   double cosine_factor = 0;   ///< as if queries and keys were normalised, and what that leaves
   double cosine_residual = 0;
-  double sum_error = 0;      ///< of a row's sum
-  double log_sum = 0;        ///< of a row's exponentials, in the middle
+  double score_spread = 0;   ///< of q.k of the keys that a query sees
+  double resolution = 0;     ///< of a logit, as the answers are written
   bool is_explained = true;  ///< false if a finding is not understood
   std::int64_t rows = 0;     ///< queries of each head that were looked at
 };

@@ -23,33 +23,6 @@ int digits_of(double number) {
   return format_of(Precision::kFloat64).digits;
 }
 
-double power_of_ten(int exponent) {
-  double power = 1;
-  for (int i = 0; i < exponent; ++i) power *= 10;
-  return power;
-}
-
-// The fewest decimals that hold every number, all above 0, as in a printed table; 0 if there are
-// none so few that they are no accident, or if the numbers are all the same.
-int decimals_of(const std::vector<double>& numbers, int digits) {
-  constexpr std::size_t kFewest = 8;
-  constexpr int kMost = 9;
-  if (numbers.size() < kFewest) return 0;
-  const auto [least, largest] = std::ranges::minmax(numbers);
-  if (least == largest) return 0;
-  for (int decimals = 1; decimals <= kMost; ++decimals) {
-    const double scale = power_of_ten(decimals);
-    constexpr double kTold = 0.1;
-    if (std::ldexp(largest * scale, -digits) > kTold) return 0;
-    const bool hold = std::ranges::all_of(numbers, [&](double number) {
-      const double scaled = number * scale;
-      return std::abs(scaled - std::nearbyint(scaled)) <= std::ldexp(scaled, -digits + 1);
-    });
-    if (hold) return decimals;
-  }
-  return 0;
-}
-
 // Rows evenly apart, the first and the last among them.
 std::vector<std::int64_t> chosen_rows(std::int64_t rows, std::int64_t most) {
   std::vector<std::int64_t> chosen;
@@ -100,6 +73,53 @@ void score(const AuditTensors& tensors, const HeadPlaces& heads, HeadCells& foun
     }
   }
   found.roots = std::sqrt(squares / static_cast<double>(std::min(kFew, cells.rows) * cells.keys));
+}
+
+// Rows whose weights are all 0, and those that weigh all keys alike where most rows do not.
+void leave_padding_out(HeadCells& found) {
+  const std::size_t keys = found.cells.keys;
+  std::vector<std::size_t> alike;
+  std::int64_t others = 0;
+  for (std::size_t row = 0; row < found.cells.rows; ++row) {
+    if (found.sums[row] == 0) {
+      found.is_left_out[row] = 1;
+      ++found.empty_rows;
+      continue;
+    }
+    double least = kInfinity, most = 0, shown = 0;
+    for (std::size_t i = row * keys; i < (row + 1) * keys; ++i) {
+      if (found.is_zero[i] || std::isnan(found.cells.logits[i])) continue;
+      least = std::min(least, found.cells.logits[i]);
+      most = std::max(most, found.cells.logits[i]);
+      ++shown;
+    }
+    if (shown < 2) continue;
+    if (least == most) {
+      alike.push_back(row);
+    } else {
+      ++others;
+    }
+  }
+  if (std::ssize(alike) >= others) return;
+  for (const std::size_t row : alike) {
+    found.is_left_out[row] = 1;
+    ++found.alike_rows;
+    std::fill_n(found.cells.logits.begin() + static_cast<std::ptrdiff_t>(row * keys), keys, kNan);
+  }
+}
+
+// Of answers that are not logarithms yet.
+double writing_error(const HeadCells& found, bool are_weights) {
+  if (!found.writing) return 0;
+  double squares = 0, cells = 0;
+  for (const double answer : found.cells.logits) {
+    if (std::isnan(answer) || answer == 0) continue;
+    const double error = found.writing.error(std::abs(answer));
+    const double of_logit = are_weights ? error / answer : error;
+    squares += of_logit * of_logit;
+    ++cells;
+  }
+  return std::sqrt(squares / std::max(cells, 1.0));
 }
 
 }  // namespace
@@ -163,7 +183,7 @@ HeadCells head_cells(const AuditTensors& tensors, const HeadPlaces& heads, std::
         const int digits = format.digits <= 8 ? format.digits : digits_of(answer);
         found.digits = std::max(found.digits, digits);
         found.is_half = found.is_half && round_to(Precision::kFloat16, answer) == answer;
-        shown.push_back(std::abs(answer));
+        if (answer != 0) shown.push_back(std::abs(answer));
       }
       if (tensors.causal && cells.distance[i] < 0) continue;
       if (!tensors.are_weights) {
@@ -175,15 +195,27 @@ HeadCells head_cells(const AuditTensors& tensors, const HeadPlaces& heads, std::
     found.sums.push_back(sum);
     found.sum_errors.push_back(std::sqrt(squares));
   }
-  if (found.digits > 11) found.decimals = decimals_of(shown, std::min(format.digits, 53));
-  if (found.decimals > 0) found.step = 1 / power_of_ten(found.decimals);
-  if (!tensors.are_weights) return found;
+  const int least_places = tensors.are_weights ? 1 : 0;
+  if (found.digits > 11) {
+    found.writing = decimal_writing(shown, std::min(format.digits, 53), least_places);
+  }
+  found.is_left_out.assign(cells.rows, 0);
+  if (!tensors.are_weights) {
+    found.writing_error = writing_error(found, false);
+    return found;
+  }
+  leave_padding_out(found);
   // Where numbers have fewer digits, a logarithm says little.
   double least = std::max(format.least_normal, 0x1p-126);
   if (found.is_half && found.digits == 11) least = std::max(least, 0x1p-14);
   constexpr double kFewestSteps = 16;  // of a rounded decimal, whose error is then 3 % at most
-  least = std::max(least, kFewestSteps * found.step);
-  for (double& logit : cells.logits) logit = logit >= least ? plain::log(logit) : kNan;
+  const bool are_alike = shown.empty() || std::ranges::min(shown) == std::ranges::max(shown);
+  if (!are_alike) least = std::max(least, kFewestSteps * found.writing.step());
+  for (double& weight : cells.logits) weight = weight >= least ? weight : kNan;
+  found.writing_error = writing_error(found, true);
+  for (double& logit : cells.logits) {
+    if (!std::isnan(logit)) logit = plain::log(logit);
+  }
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "audit/decimals.h"
 #include "audit/head_fit.h"
 #include "numerics/matrix.h"
 
@@ -18,6 +19,7 @@ struct AuditTensors {
   bool are_weights = true;  ///< what the answers are
   bool causal = false;      ///< as the user says
   std::optional<double> masked_below = {};
+  std::optional<double> soft_cap = {};  ///< that is meant, if the user says what is
 };
 
 /// One head's cells, and what its answers show beside them.
@@ -30,9 +32,12 @@ struct HeadCells {
   double lowest = 0;                  ///< of what is not infinite
   double roots = 0;                   ///< mean of sum (q k)^2 over components, of a cell
   int digits = 1;                     ///< of the significand that holds every answer
-  int decimals = 0;                   ///< that hold every answer, if so few; 0 if they do not
-  double step = 0;                    ///< of the last of them
-  bool is_half = true;                ///< float16 holds every answer
+  DecimalWriting writing = {};        ///< of the answers
+  double writing_error = 0;           ///< of a logit, by what was cut off: root mean square
+  std::vector<char> is_left_out;      ///< rows of no weight, or of padding that weighs all alike
+  std::int64_t empty_rows = 0;
+  std::int64_t alike_rows = 0;
+  bool is_half = true;  ///< float16 holds every answer
 };
 
 /// The heads that belong together.
@@ -40,6 +45,8 @@ struct HeadPlaces {
   std::int64_t queries;
   std::int64_t keys;
   std::int64_t answers;
+
+  friend bool operator==(const HeadPlaces&, const HeadPlaces&) = default;
 };
 
 /// Of `most_rows` queries at most, evenly apart. Throws std::invalid_argument at a weight below 0

@@ -120,6 +120,23 @@ double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cel
   return bend(x, fit.bend).value + fit.slope * cells.distance[cell];
 }
 
+std::vector<double> expected_logits(const LineFit& fit, const ScoreCells& cells) {
+  std::vector<double> expected(cells.scores.size());
+  for (std::size_t row = 0; row < cells.rows; ++row) {
+    const std::size_t begin = row * cells.keys;
+    double constant = 0, n = 0;
+    for (std::size_t i = begin; i < begin + cells.keys; ++i) {
+      expected[i] = fitted_logit(fit, cells, i);
+      if (std::isnan(cells.logits[i])) continue;
+      constant += cells.logits[i] - expected[i];
+      ++n;
+    }
+    constant = n > 0 ? constant / n : kNan;
+    for (std::size_t i = begin; i < begin + cells.keys; ++i) expected[i] += constant;
+  }
+  return expected;
+}
+
 ScoreCells thinned(const ScoreCells& cells, std::size_t most) {
   if (cells.rows * cells.keys <= most) return cells;
   const std::size_t step = cells.rows * cells.keys / most + 1;
@@ -161,6 +178,7 @@ LineFit fit_distance(const ScoreCells& cells) {
   });
   LineFit fit = fit_of(step, sums, left.yy);
   fit.slope = step.z;
+  fit.slope_error = std::isfinite(step.error_z) ? step.error_z * fit.residual : kInfinity;
   return fit;
 }
 

@@ -30,6 +30,7 @@ struct LineFit {
   double bend = 0;  ///< 1 / cap^2
   double bend_error = std::numeric_limits<double>::infinity();
   double slope = 0;  ///< of the distance
+  double slope_error = 0;
   bool of_cosines = false;
   double residual = 0;   ///< root of the mean square
   double count = 0;      ///< cells, less the rows
@@ -38,6 +39,10 @@ struct LineFit {
 
 /// What the fit makes of a cell, without the constant of its row.
 double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cell);
+
+/// The logits that the fit expects of all cells, with the constant of each row; NaN in rows without
+/// a cell that is used.
+std::vector<double> expected_logits(const LineFit& fit, const ScoreCells& cells);
 
 /// A straight line on scores.
 LineFit fit_line(const ScoreCells& cells);

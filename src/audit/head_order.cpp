@@ -33,35 +33,38 @@ LineFit fit_of(const AuditTensors& t, const HeadPlaces& heads, std::int64_t rows
   return fit_line(head_cells(t, heads, rows).cells);
 }
 
-double residual_of(const AuditTensors& t, const Places& all) {
+PooledResidual residual_of(const AuditTensors& t, const Places& all) {
   PooledResidual pooled;
   for (const HeadPlaces& heads : all) pooled.add(fit_of(t, heads, kFewRows));
-  return pooled.value();
+  return pooled;
 }
 
-// The best of the `count` heads of its batch as the `head_of` each of the usual places, which all
-// leave `residual`. Empty if that is not far better, or if one of as many heads is taken twice.
+// The best of the `count` heads of its batch as the `head_of` each of the usual places. Empty if
+// that is not far better, or if one of as many heads is taken twice.
 template <typename HeadOf>
-Places best_of(const AuditTensors& t, Places all, std::int64_t count, double residual,
-               const HeadOf& head_of) {
+Places best_of(const AuditTensors& t, Places all, std::int64_t count, const HeadOf& head_of) {
   constexpr std::int64_t kMostPairs = 4096;
+  constexpr double kFewestToTell = 8;  // weights of a head
   if (count == 1 || t.queries.heads * count > kMostPairs) return {};
-  PooledResidual pooled;
+  const Places usual = all;
+  PooledResidual pooled, before;
   for (HeadPlaces& heads : all) {
     const std::int64_t first = heads.queries / t.queries.heads_per_batch * count;
     HeadPlaces tried = heads;
+    before.add(fit_of(t, heads, kFewRows / 2));
     LineFit nearest;
     nearest.residual = std::numeric_limits<double>::infinity();
     for (std::int64_t other = first; other < first + count; ++other) {
       head_of(tried) = other;
       const LineFit fit = fit_of(t, tried, kFewRows / 2);
-      if (fit.residual >= nearest.residual) continue;
+      if (fit.count < kFewestToTell || fit.residual >= nearest.residual) continue;
       nearest = fit;
       heads = tried;
     }
+    if (nearest.count == 0) return {};
     pooled.add(nearest);
   }
-  if (pooled.value() > residual / 3) return {};
+  if (pooled.value() > before.value() / 3 || all == usual) return {};
   std::set<std::int64_t> taken;
   for (HeadPlaces& heads : all) taken.insert(head_of(heads));
   const bool are_as_many = count == t.queries.heads_per_batch;
@@ -83,7 +86,12 @@ std::string pairs_text(Places all, const HeadOf& head_of) {
 
 void PooledResidual::add(const LineFit& fit) {
   squares += fit.residual * fit.residual * fit.count;
+  fitted += fit.factor * fit.factor * fit.curvature;
   count += fit.count;
+}
+
+double PooledResidual::spread() const {
+  return count > 0 ? std::sqrt(fitted / count) : 0;
 }
 
 double PooledResidual::value() const {
@@ -104,11 +112,12 @@ HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
     audit.words += fmt::format(", {} key heads, each shared by {}", keys, share);
   }
   audit.heads = places(t, [share](std::int64_t head) { return head / share; });
-  const double residual = residual_of(t, audit.heads);
-  if (residual < good_residual) return audit;
+  const PooledResidual usual = residual_of(t, audit.heads);
+  const double residual = usual.value();
+  if (residual < good_residual && residual < 0.5 * usual.spread()) return audit;
   if (share > 1 && keys > 1) {
     Places tiled = places(t, [keys](std::int64_t head) { return head % keys; });
-    if (residual_of(t, tiled) < residual / 2) {
+    if (residual_of(t, tiled).value() < residual / 2) {
       audit.finding = fmt::format(
           "shared key heads in the wrong order: tiled (head h uses h mod {}) in place of repeated "
           "(h / {})",
@@ -125,9 +134,8 @@ HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
   };
   const auto key_head = [](HeadPlaces& heads) -> std::int64_t& { return heads.keys; };
   const auto answer_head = [](HeadPlaces& heads) -> std::int64_t& { return heads.answers; };
-  if (!take(best_of(t, audit.heads, keys, residual, key_head), key_head,
-            "query heads use the key heads")) {
-    take(best_of(t, audit.heads, queries, residual, answer_head), answer_head,
+  if (!take(best_of(t, audit.heads, keys, key_head), key_head, "query heads use the key heads")) {
+    take(best_of(t, audit.heads, queries, answer_head), answer_head,
          t.are_weights ? "query heads have their weights in the heads"
                        : "query heads have their scores in the heads");
   }

@@ -29,32 +29,46 @@ struct Shown {
   bool are_none() const { return all > 0 && shown == 0; }
 };
 
-// What masks are told apart by.
+using Expected = std::vector<std::vector<char>>;  // cells of each head
+
+// What masks are told apart by: of `later` keys all, of others those that rounding cannot have
+// lost.
 struct MaskCells {
-  Shown later;         // keys after the query, if the last query sees all
-  Shown own;           // the query's own place, of queries that see others too
-  Shown beyond_first;  // keys after the query, if the first query sees one
-  Shown within_first;  // the others, under a causal mask
+  Shown later;           // keys after the query, if the last query sees all
+  Shown expected_later;  // the same
+  Shown own;             // the query's own place, of queries that see others too
+  Shown beyond_first;    // keys after the query, if the first query sees one
+  Shown within_first;    // the others, under a causal mask
   std::int64_t farthest = 0;
+  std::int64_t beyond = 0;  // expected cells farther than that
 };
 
-MaskCells mask_cells(const Heads& heads) {
+MaskCells mask_cells(std::span<const HeadCells> heads,
+                     std::span<const std::vector<char>> expected) {
   MaskCells found;
-  for (const HeadCells& head : heads) {
-    const ScoreCells& cells = head.cells;
-    for (std::size_t row = 0; row < cells.rows; ++row) {
-      for (std::size_t key = 0; key < cells.keys; ++key) {
-        const std::size_t i = row * cells.keys + key;
-        const bool is_shown = !head.is_zero[i];
-        const auto distance = static_cast<std::int64_t>(cells.distance[i]);
-        if (is_shown) found.farthest = std::max(found.farthest, distance);
-        if (distance < 0) found.later.add(is_shown);
-        if (distance == 0 && key > 0) found.own.add(is_shown);
-        if (static_cast<std::int64_t>(key) > head.queries[row]) found.beyond_first.add(is_shown);
-        if (static_cast<std::int64_t>(key) <= head.queries[row]) found.within_first.add(is_shown);
+  const auto for_each_cell = [&](const auto& look) {
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const ScoreCells& cells = heads[h].cells;
+      for (std::size_t i = 0; i < cells.distance.size(); ++i) {
+        if (heads[h].is_left_out[i / cells.keys]) continue;
+        look(heads[h], static_cast<std::int64_t>(cells.distance[i]),
+             static_cast<std::int64_t>(i % cells.keys), i / cells.keys, !heads[h].is_zero[i],
+             expected[h][i] != 0);
       }
     }
-  }
+  };
+  for_each_cell([&](const HeadCells& head, std::int64_t distance, std::int64_t key, std::size_t row,
+                    bool is_shown, bool is_expected) {
+    if (is_shown) found.farthest = std::max(found.farthest, distance);
+    if (distance < 0) found.later.add(is_shown);
+    if (!is_expected) return;
+    if (distance < 0) found.expected_later.add(is_shown);
+    if (distance == 0 && key > 0) found.own.add(is_shown);
+    (key > head.queries[row] ? found.beyond_first : found.within_first).add(is_shown);
+  });
+  for_each_cell(
+      [&](const HeadCells&, std::int64_t distance, std::int64_t, std::size_t, bool,
+          bool is_expected) { found.beyond += is_expected && distance > found.farthest ? 1 : 0; });
   return found;
 }
 
@@ -72,25 +86,14 @@ bool is_window(std::span<const HeadCells> heads, std::int64_t farthest) {
 // Cells of which the fit expects more than rounding loses.
 std::vector<char> expected_cells(const HeadCells& head, const LineFit& fit, bool are_weights) {
   constexpr double kLeast = 0x1p-13;
-  const double least = are_weights ? plain::log(std::max(kLeast, 4 * head.step)) : -1e300;
-  const ScoreCells& cells = head.cells;
-  std::vector<char> expected(cells.scores.size());
-  for (std::size_t row = 0; row < cells.rows; ++row) {
-    const std::size_t begin = row * cells.keys;
-    double constant = 0, n = 0;
-    for (std::size_t i = begin; i < begin + cells.keys; ++i) {
-      if (std::isnan(cells.logits[i])) continue;
-      constant += cells.logits[i] - fitted_logit(fit, cells, i);
-      ++n;
-    }
-    for (std::size_t i = begin; n > 0 && i < begin + cells.keys; ++i) {
-      expected[i] = constant / n + fitted_logit(fit, cells, i) >= least;
-    }
-  }
+  const double step = head.writing.step();
+  const double least = are_weights ? plain::log(std::max(kLeast, 4 * step)) : -1e300;
+  const std::vector<double> logits = expected_logits(fit, head.cells);
+  std::vector<char> expected(logits.size());
+  if (fit.count == 0) return expected;
+  std::ranges::transform(logits, expected.begin(), [least](double one) { return one >= least; });
   return expected;
 }
-
-using Expected = std::vector<std::vector<char>>;  // cells of each head
 
 // Expected weights of 0 among the keys that may be seen.
 Shown holes_of(const Heads& heads, const Expected& expected, bool is_causal,
@@ -101,30 +104,28 @@ Shown holes_of(const Heads& heads, const Expected& expected, bool is_causal,
     for (std::size_t i = 0; i < cells.distance.size(); ++i) {
       const bool is_masked =
           (is_causal && cells.distance[i] < 0) || cells.distance[i] > static_cast<double>(farthest);
-      if (expected[h][i] && !is_masked) holes.add(!heads[h].is_zero[i]);
+      if (expected[h][i] && !is_masked && !heads[h].is_left_out[i / cells.keys])
+        holes.add(!heads[h].is_zero[i]);
     }
   }
   return holes;
 }
 
+constexpr std::int64_t kFewestCells = 8;  // expected cells that tell
+
+// True if keys farther than what is seen are hidden, and not by accident.
+bool has_window(std::span<const HeadCells> heads, const MaskCells& cells) {
+  return cells.beyond >= kFewestCells && is_window(heads, cells.farthest);
+}
+
 // The mask of one head in words, as far as its expected weights tell it; empty if they do not.
 std::string mask_of(const HeadCells& head, const std::vector<char>& expected) {
-  constexpr std::int64_t kFewest = 8;  // cells that tell
-  Shown later;
-  std::int64_t farthest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const auto distance = static_cast<std::int64_t>(head.cells.distance[i]);
-    if (!head.is_zero[i]) farthest = std::max(farthest, distance);
-    if (expected[i] && distance < 0) later.add(!head.is_zero[i]);
-  }
-  if (later.all < kFewest) return "";
-  if (later.shown > 0) return "not causal";
-  std::int64_t beyond = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    beyond += expected[i] && head.cells.distance[i] > static_cast<double>(farthest) ? 1 : 0;
-  }
-  const bool has_window = beyond >= kFewest && is_window(std::span(&head, 1), farthest);
-  return has_window ? fmt::format("causal, window of {} keys", farthest + 1) : "causal";
+  const std::span<const HeadCells> one(&head, 1);
+  const MaskCells cells = mask_cells(one, {&expected, 1});
+  if (cells.expected_later.all < kFewestCells) return "";
+  if (cells.expected_later.shown > 0) return "not causal";
+  return has_window(one, cells) ? fmt::format("causal, window of {} keys", cells.farthest + 1)
+                                : "causal";
 }
 
 // Heads whose mask is not that of most.
@@ -152,28 +153,39 @@ void find_other_masks(const Heads& heads, const Expected& expected, TensorAudit&
 
 void find_mask(const AuditTensors& tensors, const Heads& heads, const std::vector<LineFit>& fits,
                TensorAudit& audit) {
-  const MaskCells cells = mask_cells(heads);
-  const bool is_causal = cells.later.are_none();
-  const std::int64_t most = tensors.answers.columns - 1;
-  const bool has_window = is_causal && cells.farthest < most && tensors.answers.rows > 1 &&
-                          is_window(heads, cells.farthest);
-  const std::int64_t farthest = has_window ? cells.farthest : most;
   Expected expected;
   for (std::size_t h = 0; h < heads.size(); ++h) {
     expected.push_back(expected_cells(heads[h], fits[h], tensors.are_weights));
   }
+  const MaskCells cells = mask_cells(heads, expected);
+  const bool is_causal = cells.later.are_none();
+  const bool is_windowed = is_causal && tensors.answers.rows > 1 && has_window(heads, cells);
+  const std::int64_t farthest = is_windowed ? cells.farthest : tensors.answers.columns - 1;
+  audit.hides_later = is_causal;
+  audit.is_mask_told = cells.later.all == 0 || !is_causal || cells.expected_later.all > 0;
+  audit.farthest_seen = farthest;
   const Shown holes = holes_of(heads, expected, is_causal, farthest);
-  audit.mask_words = cells.later.all == 0 ? "one query sees all"
-                     : is_causal          ? "causal"
+  audit.mask_words = cells.later.all == 0  ? "one query sees all"
+                     : !audit.is_mask_told ? "causal, or weights too small to show later keys"
+                     : is_causal           ? "causal"
                      : cells.later.shown == cells.later.all
                          ? "none: every query sees later keys too"
                          : fmt::format("not causal: {} of {} later keys are seen",
                                        cells.later.shown, cells.later.all);
-  if (has_window) audit.mask_words += fmt::format(", window of {} keys", farthest + 1);
+  if (is_windowed) audit.mask_words += fmt::format(", window of {} keys", farthest + 1);
   if (const std::int64_t hidden = holes.all - holes.shown; hidden > 0) {
     audit.mask_words +=
         fmt::format("; {} more keys hidden, {:.3g} % of what may be seen", hidden,
                     100.0 * static_cast<double>(hidden) / static_cast<double>(holes.all));
+  }
+  std::int64_t empty = 0, alike = 0;
+  for (const HeadCells& head : heads) {
+    empty += head.empty_rows;
+    alike += head.alike_rows;
+  }
+  if (empty > 0) audit.mask_words += fmt::format("; {} queries see nothing", empty);
+  if (alike > 0) {
+    audit.mask_words += fmt::format("; {} queries weigh all keys alike, as of padding", alike);
   }
   find_other_masks(heads, expected, audit);
   const auto find = [&](std::string finding) {

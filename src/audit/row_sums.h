@@ -11,8 +11,10 @@ namespace attnscale {
 /// The middle number, the higher of two; 0 of none.
 double median(std::vector<double> numbers);
 
-/// Fills in `sums`, `sink` and `sum_words` of the audit, and adds what it finds. `rounding` is the
-/// relative error of one weight.
+/// True if each row that was summed keeps back what a sink of that logit would, within its error.
+bool fits_sink(const TensorAudit& audit, double logit);
+
+/// Fills in what the audit says of sums. `rounding` is the relative error of one weight.
 void find_row_sums(const AuditTensors& tensors, const std::vector<HeadCells>& heads,
                    const std::vector<LineFit>& fits, double rounding, TensorAudit& audit);
 

@@ -105,7 +105,7 @@ void take_caps(const Heads& heads, const CapFits& found, std::vector<LineFit>& l
   } else if (!sure.empty() && differ) {
     audit.findings.push_back(
         fmt::format("soft-caps of {} by head (cap tanh(logit / cap))", range_text(sure)));
-  } else if (caps.bend > 0) {
+  } else if (caps.bend > 4 * caps.error) {
     const double cap = 1 / std::sqrt(caps.bend);
     audit.soft_cap = cap;
     audit.soft_cap_error = cap * cap * cap * caps.error / 2;

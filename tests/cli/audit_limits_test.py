@@ -59,7 +59,7 @@ class AuditLimitsTest(CommandLineTest):
         one_head = weights.copy()
         one_head[2] = np.eye(QUERIES)
         said, _ = self.audit(one_head, "--like", "div_sqrt_d", code=MISMATCH)
-        self.assertIn("Head 2 shows no two weights", said)
+        self.assertIn("Head 2 shows too few weights", said)
         said, _ = self.audit(softmax(self.noise[:, :2, :2]), q=self.q[:, :2], k=self.k[:, :2],
                              code=MISMATCH)
         self.assertIn("too few weights", said)
