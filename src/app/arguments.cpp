@@ -200,7 +200,8 @@ Arguments parse_options(Rows options, std::vector<std::string> typed) {
     }
     for (const OptionRow& row : options) {
       const auto found = given.find(std::string(row.name));
-      if (found != given.end()) check_choice(command, row, found->second.front());
+      const bool has_text = found != given.end() && !found->second.empty();  // a flag has none
+      if (has_text) check_choice(command, row, found->second.front());
     }
     return {std::move(typed), std::move(given), std::move(positional)};
   } catch (const po::unknown_option& error) {

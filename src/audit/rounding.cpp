@@ -104,7 +104,7 @@ RoundingLevels rounding_levels(const AuditTensors& t, const std::vector<HeadCell
     levels.writing = head.writing;
   }
   levels.logits = levels.answers + rounding_of(8) * logits;
-  levels.autocast = std::hypot(levels.logits, rounding_of(8) * products);
+  levels.autocast = levels.logits + rounding_of(8) * products;
   levels.vectors = std::max(levels.answers, rounding_of(levels.vector_digits) * products);
   return levels;
 }

@@ -11,6 +11,7 @@
 #include "config/entries_object.h"
 #include "config/experiment_checks.h"
 #include "config/experiment_object.h"
+#include "config/file_lines.h"
 #include "config/given_object.h"
 #include "config/json_document.h"
 #include "config/law_object.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/experiment_checks.h"
 #include "config/field.h"
+#include "config/file_lines.h"
 #include "experiment/experiment.h"
 
 namespace attnscale {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "config/experiment_checks.h"
+#include "config/file_lines.h"
 #include "config/values.h"
 #include "estimate/given_baseline.h"
 #include "experiment/given_scores.h"

@@ -11,6 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("ATTNSCALE_BINARY", str(ROOT / "build" / "attnscale"))
+# "address" or "thread" where the program is built with that sanitizer; seconds are then worth less.
+SANITIZER = os.environ.get("ATTNSCALE_SANITIZER", "")
+SLOWDOWN = 20 if SANITIZER else 1
 TRY_THIS = ROOT / "configs" / "try_this.json"
 
 # A drawn experiment under every kind of rule: presets, norms, a sink, sigmoids, emulated
@@ -75,7 +78,8 @@ class CommandLineTest(unittest.TestCase):
 
     def attnscale(self, *arguments, **options):
         """The ended process; `options` go to subprocess.run."""
-        settings = dict(capture_output=True, text=True, cwd=self.folder, timeout=60)
+        settings = dict(capture_output=True, text=True, cwd=self.folder,
+                        timeout=60 * SLOWDOWN)
         settings.update(options)
         return subprocess.run([BINARY, *map(str, arguments)], **settings)
 

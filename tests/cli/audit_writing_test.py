@@ -19,7 +19,7 @@ class AuditWritingTest(CommandLineTest):
         return q[:, -queries:] * width, k[:, :keys or queries] * width
 
     def save(self, name, array, way):
-        """Writes an array as float64, as "bf16", rounded to decimals (3) or by a format ("%.4g")."""
+        """Writes an array as "<f8", "bf16", rounded to so many decimals, or by a format of text."""
         if way == "bf16":
             np.save(self.folder / f"{name}.npy", to_bfloat16(array))
         elif isinstance(way, int):

@@ -16,7 +16,7 @@ import unittest
 
 import numpy as np
 
-from attnscale_cli import FEW_OVERFLOW, RULES
+from attnscale_cli import FEW_OVERFLOW, RULES, SLOWDOWN
 
 ATTNSCALE, ATTNSCALE_MPI, MPIEXEC = sys.argv[1:4]
 MACHINE_FILES = {"manifest.json", "events.jsonl"}
@@ -62,7 +62,7 @@ class Ranks(unittest.TestCase):
         return path
 
     def run_to_end(self, command):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100 * SLOWDOWN)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -118,7 +118,7 @@ class Ranks(unittest.TestCase):
 
     def test_an_error_is_told_once_with_its_exit_code(self):
         done = subprocess.run(with_ranks(3, "run", self.folder / "absent.json"),
-                              capture_output=True, text=True, timeout=100)
+                              capture_output=True, text=True, timeout=100 * SLOWDOWN)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr.count("absent.json:"), 1, done.stderr)
 
@@ -134,7 +134,7 @@ class Ranks(unittest.TestCase):
             events = out / "events.jsonl"
             wait_until(lambda: events.exists() and b"cell_done" in events.read_bytes())
             resource.prlimit(process_of_rank(run.pid, 0), resource.RLIMIT_FSIZE, (1, 1))
-            message = run.communicate(timeout=60)[1]
+            message = run.communicate(timeout=60 * SLOWDOWN)[1]
         self.assertEqual(run.returncode, 1, message)
         self.assertIn("File too large", message)
 
@@ -149,7 +149,7 @@ class Ranks(unittest.TestCase):
             wait_until(lambda: (out / "events.jsonl").exists())
             time.sleep(1)
             run.send_signal(signal.SIGUSR1)
-            message = run.communicate(timeout=60)[1]
+            message = run.communicate(timeout=60 * SLOWDOWN)[1]
         self.assertEqual(run.returncode, 4, message)
         saved = checkpoint.read_bytes()
 
@@ -157,7 +157,7 @@ class Ranks(unittest.TestCase):
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
             wait_until(lambda: checkpoint.read_bytes() != saved)
             os.kill(process_of_rank(run.pid, 2), signal.SIGKILL)
-            message = run.communicate(timeout=60)[1]
+            message = run.communicate(timeout=60 * SLOWDOWN)[1]
         self.assertNotEqual(run.returncode, 0, message)
         self.assertTrue(checkpoint.exists())
 
@@ -168,7 +168,7 @@ class Ranks(unittest.TestCase):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 60 * SLOWDOWN
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError("nothing happened in a minute")
