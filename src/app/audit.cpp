@@ -218,7 +218,9 @@ bool is_as_meant(const ExpectedLogit& expected, bool are_weights, TensorAudit& f
     }
   }
   if (expected.sink && are_weights) {
-    if (fits_sink(found, *expected.sink)) {
+    if (found.rows_summed.empty()) {
+      found.findings.emplace_back("the weights are too coarse to tell of a sink");
+    } else if (fits_sink(found, *expected.sink)) {
       found.sums = {};
       found.sum_finding.clear();
       found.are_sums_explained = true;

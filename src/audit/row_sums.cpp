@@ -13,18 +13,33 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// ln of the sum of e^logit over what a row sees, without the constant of the row; NaN of nothing.
-double log_sum(const HeadCells& head, std::size_t row, const LineFit& fit) {
-  const ScoreCells& cells = head.cells;
+// ln of the sum of e^logit over cells of a row, without the constant of the row; NaN of no cell.
+double log_sum(const HeadCells& head, const LineFit& fit, const std::vector<std::size_t>& seen) {
+  if (seen.empty()) return kNan;
   Numbers logits;
-  for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-    if (!std::isnan(cells.logits[i])) logits.push_back(fitted_logit(fit, cells, i));
-  }
-  if (logits.empty()) return kNan;
+  for (const std::size_t i : seen) logits.push_back(fitted_logit(fit, head.cells, i));
   const double top = *std::ranges::max_element(logits);
   double sum = 0;
   for (const double logit : logits) sum += plain::exp(logit - top);
   return top + plain::log(sum);
+}
+
+// The cells of a row that have weight: those that are used, and those that decimals cut so short
+// that only the fit says what they were.
+std::vector<std::size_t> seen_cells(const HeadCells& head, std::size_t row, const Numbers& expected,
+                                    const TensorAudit& audit) {
+  const ScoreCells& cells = head.cells;
+  std::vector<std::size_t> seen;
+  for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
+    bool is_seen = !std::isnan(cells.logits[i]);
+    if (!is_seen && !expected.empty()) {
+      const bool is_masked = (audit.hides_later && cells.distance[i] < 0) ||
+                             cells.distance[i] > static_cast<double>(audit.farthest_seen);
+      is_seen = !head.is_zero[i] || (!is_masked && plain::exp(expected[i]) < head.writing.step());
+    }
+    if (is_seen) seen.push_back(i);
+  }
+  return seen;
 }
 
 // The sum of a row of weights as they are written.
@@ -40,24 +55,20 @@ RowSum sum_of_bits(const HeadCells& head, std::size_t row, double rounding) {
 
 // Of weights of few decimals, of which small ones are cut alike and often to 0: in place of those
 // what the fit says they were.
-RowSum sum_of_decimals(const HeadCells& head, std::size_t row, const Numbers& expected,
-                       const TensorAudit& audit) {
+RowSum sum_of_decimals(const HeadCells& head, const std::vector<std::size_t>& seen,
+                       const Numbers& expected, const TensorAudit& audit) {
   constexpr double kSure = 8;
-  const ScoreCells& cells = head.cells;
-  const double step = head.writing.step();
   double large = 0, small = 0, used = 0;
-  for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
-    if (std::isnan(expected[i]) || !audit.is_mask_told) return {1, kInfinity, kNan};
-    if (!std::isnan(cells.logits[i])) {
-      large += plain::exp(cells.logits[i]);
+  for (const std::size_t i : seen) {
+    if (std::isnan(head.cells.logits[i])) {
+      small += plain::exp(expected[i]);
+    } else {
+      large += plain::exp(head.cells.logits[i]);
       ++used;
-      continue;
     }
-    const bool is_masked = (audit.hides_later && cells.distance[i] < 0) ||
-                           cells.distance[i] > static_cast<double>(audit.farthest_seen);
-    const double weight = plain::exp(expected[i]);
-    if (!head.is_zero[i] || (weight < step && !is_masked)) small += weight;
   }
+  const bool is_told = audit.is_mask_told && small < 2 * large;
+  if (!is_told) return {1, kInfinity, kNan};
   const double residual = std::max(head.writing_error, audit.residual);
   const double of_fit = residual / std::sqrt(used) + residual * residual;
   const double cut = head.writing.error(1) * std::sqrt(used);
@@ -75,14 +86,15 @@ std::vector<RowSum> row_sums(const HeadCells& head, const LineFit& fit, double r
   std::vector<RowSum> sums;
   for (std::size_t row = 0; row < rows; ++row) {
     if (head.is_left_out[row] || (is_cut && fit.count == 0)) continue;
-    sums.push_back(is_cut ? sum_of_decimals(head, row, expected, audit)
+    const std::vector<std::size_t> seen = seen_cells(head, row, expected, audit);
+    sums.push_back(is_cut ? sum_of_decimals(head, seen, expected, audit)
                           : sum_of_bits(head, row, rounding));
     if (std::isinf(sums.back().error)) {
       sums.pop_back();
       continue;
     }
     if (fit.count > 0 && row % (rows / kFew + 1) == 0)
-      sums.back().log_sum = log_sum(head, row, fit);
+      sums.back().log_sum = log_sum(head, fit, seen);
   }
   return sums;
 }

@@ -80,6 +80,11 @@ class AuditWritingTest(CommandLineTest):
             layer = self.layer(seed, 2, 16, 3)
             weights = attend(scores_of(*layer) / 8, causal=False, sink=0.0)
             self.audit(layer, weights, "--like", "softmax1", way="bf16")
+        layer = self.layer(64, 2, 64)
+        for causal in (False, True):
+            weights = attend(scores_of(*layer) / 8, causal=causal, sink=2.0)
+            said, _ = self.audit(layer, weights, way=3)
+            self.assertIn("A sink keeps weight back, with the logit 2;", said)
         layer = self.layer(256, 2, 256, 0.5)
         weights = attend(scores_of(*layer) / 8, causal=False, sink=2.0)
         said, _ = self.audit(layer, weights, way="bf16")
