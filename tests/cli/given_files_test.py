@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from attnscale_cli import BINARY, ROOT, CommandLineTest, read_csv
+from attnscale_cli import BINARY, ROOT, SLOWDOWN, CommandLineTest, read_csv
 
 HEADS, QUERIES, KEYS, D, COMPONENTS = 3, 7, 7, 16, 5
 
@@ -268,13 +268,14 @@ class GivenFilesTest(CommandLineTest):
         # Long enough to be interrupted.
         config["experiments"].insert(0, {"name": "drawn", "d": 64, "keys": 64, "queries": 10**9})
         name = self.write_config(config)
+        cut_off = ["run", name, "--out", "run", "--time-limit", 0.5 * SLOWDOWN, "--quiet"]
         shutil.copy(self.folder / "q.npy", self.folder / "as-it-was.npy")
-        answer = self.attnscale("run", name, "--out", "run", "--time-limit", "0.5", "--quiet")
+        answer = self.attnscale(*cut_off)
         self.assertEqual(answer.returncode, 4, answer.stderr)
         np.save(self.folder / "q.npy", layer(seed=18)[0])
         self.refuse("run", name, "--out", "run", says=["another run", "sha256"])
         shutil.copy(self.folder / "as-it-was.npy", self.folder / "q.npy")
-        answer = self.attnscale("run", name, "--out", "run", "--time-limit", "0.5", "--quiet")
+        answer = self.attnscale(*cut_off)
         self.assertEqual(answer.returncode, 4, answer.stderr)
         self.assertIn("going on after", answer.stderr)
 
