@@ -49,6 +49,11 @@ struct TensorAudit {
   double resolution = 0;     ///< of a logit, as the answers are written
   bool is_explained = true;  ///< false if a finding is not understood
   std::int64_t rows = 0;     ///< queries of each head that were looked at
+
+  /// True if the mask hides the keys that are i - j away.
+  bool hides(double distance) const {
+    return (hides_later && distance < 0) || distance > static_cast<double>(farthest_seen);
+  }
 };
 
 }  // namespace attnscale

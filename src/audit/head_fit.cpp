@@ -115,6 +115,36 @@ LineFit fit_straight(const ScoreCells& cells, const std::vector<double>& x) {
 
 }  // namespace
 
+PooledFits::PooledFits(const std::vector<LineFit>& fits) {
+  for (const LineFit& fit : fits) add(fit);
+}
+
+void PooledFits::add(const LineFit& fit) {
+  squares_ += fit.residual * fit.residual * fit.count;
+  fitted_ += fit.factor * fit.factor * fit.curvature;
+  curvature_ += fit.curvature;
+  count_ += fit.count;
+}
+
+double PooledFits::residual() const {
+  return count_ > 0 ? std::sqrt(squares_ / count_) : 0;
+}
+
+double PooledFits::spread() const {
+  return count_ > 0 ? std::sqrt(fitted_ / count_) : 0;
+}
+
+double PooledFits::score_spread() const {
+  return count_ > 0 ? std::sqrt(curvature_ / count_) : 0;
+}
+
+double median(std::vector<double> numbers) {
+  if (numbers.empty()) return 0;
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
 double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cell) {
   const double x = fit.factor * (fit.of_cosines ? cells.cosines : cells.scores)[cell];
   return bend(x, fit.bend).value + fit.slope * cells.distance[cell];

@@ -37,6 +37,27 @@ struct LineFit {
   double curvature = 0;  ///< sum of squares of the centred scores
 };
 
+/// Fits of several heads or rows as one, each weighing as much as it has cells.
+class PooledFits {
+ public:
+  PooledFits() = default;
+  explicit PooledFits(const std::vector<LineFit>& fits);
+  void add(const LineFit& fit);
+
+  double residual() const;      ///< root of the mean square; 0 of no cell, as the others
+  double spread() const;        ///< of the logits that the lines explain
+  double score_spread() const;  ///< of the scores within rows
+
+ private:
+  double squares_ = 0;
+  double fitted_ = 0;
+  double curvature_ = 0;
+  double count_ = 0;
+};
+
+/// The middle number, the higher of two; 0 of none.
+double median(std::vector<double> numbers);
+
 /// What the fit makes of a cell, without the constant of its row.
 double fitted_logit(const LineFit& fit, const ScoreCells& cells, std::size_t cell);
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -33,8 +32,8 @@ LineFit fit_of(const AuditTensors& t, const HeadPlaces& heads, std::int64_t rows
   return fit_line(head_cells(t, heads, rows).cells);
 }
 
-PooledResidual residual_of(const AuditTensors& t, const Places& all) {
-  PooledResidual pooled;
+PooledFits fits_of(const AuditTensors& t, const Places& all) {
+  PooledFits pooled;
   for (const HeadPlaces& heads : all) pooled.add(fit_of(t, heads, kFewRows));
   return pooled;
 }
@@ -47,7 +46,7 @@ Places best_of(const AuditTensors& t, Places all, std::int64_t count, const Head
   constexpr double kFewestToTell = 8;  // weights of a head
   if (count == 1 || t.queries.heads * count > kMostPairs) return {};
   const Places usual = all;
-  PooledResidual pooled, before;
+  PooledFits pooled, before;
   for (HeadPlaces& heads : all) {
     const std::int64_t first = heads.queries / t.queries.heads_per_batch * count;
     HeadPlaces tried = heads;
@@ -64,7 +63,7 @@ Places best_of(const AuditTensors& t, Places all, std::int64_t count, const Head
     if (nearest.count == 0) return {};
     pooled.add(nearest);
   }
-  if (pooled.value() > before.value() / 3 || all == usual) return {};
+  if (pooled.residual() > before.residual() / 3 || all == usual) return {};
   std::set<std::int64_t> taken;
   for (HeadPlaces& heads : all) taken.insert(head_of(heads));
   const bool are_as_many = count == t.queries.heads_per_batch;
@@ -84,20 +83,6 @@ std::string pairs_text(Places all, const HeadOf& head_of) {
 
 }  // namespace
 
-void PooledResidual::add(const LineFit& fit) {
-  squares += fit.residual * fit.residual * fit.count;
-  fitted += fit.factor * fit.factor * fit.curvature;
-  count += fit.count;
-}
-
-double PooledResidual::spread() const {
-  return count > 0 ? std::sqrt(fitted / count) : 0;
-}
-
-double PooledResidual::value() const {
-  return count > 0 ? std::sqrt(squares / count) : 0;
-}
-
 HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
   HeadOrder audit;
   const std::int64_t queries = t.queries.heads_per_batch;
@@ -112,12 +97,11 @@ HeadOrder find_head_order(const AuditTensors& t, double good_residual) {
     audit.words += fmt::format(", {} key heads, each shared by {}", keys, share);
   }
   audit.heads = places(t, [share](std::int64_t head) { return head / share; });
-  const PooledResidual usual = residual_of(t, audit.heads);
-  const double residual = usual.value();
-  if (residual < good_residual && residual < 0.5 * usual.spread()) return audit;
+  const PooledFits usual = fits_of(t, audit.heads);
+  if (usual.residual() < std::min(good_residual, 0.5 * usual.spread())) return audit;
   if (share > 1 && keys > 1) {
     Places tiled = places(t, [keys](std::int64_t head) { return head % keys; });
-    if (residual_of(t, tiled).value() < residual / 2) {
+    if (fits_of(t, tiled).residual() < usual.residual() / 2) {
       audit.finding = fmt::format(
           "shared key heads in the wrong order: tiled (head h uses h mod {}) in place of repeated "
           "(h / {})",

@@ -15,16 +15,6 @@ struct HeadOrder {
   std::string finding;            ///< empty if the order is as models have it
 };
 
-/// Residuals of several fits as one.
-struct PooledResidual {
-  double squares = 0;
-  double fitted = 0;
-  double count = 0;
-  void add(const LineFit& fit);
-  double value() const;
-  double spread() const;  ///< of the logits that the fits explain
-};
-
 /// Query head h uses key head h / share, unless its weights fit another order far better and that
 /// one badly, with a residual above `good_residual` or as large as what it explains.
 HeadOrder find_head_order(const AuditTensors& tensors, double good_residual);

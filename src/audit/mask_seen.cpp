@@ -96,16 +96,14 @@ std::vector<char> expected_cells(const HeadCells& head, const LineFit& fit, bool
 }
 
 // Expected weights of 0 among the keys that may be seen.
-Shown holes_of(const Heads& heads, const Expected& expected, bool is_causal,
-               std::int64_t farthest) {
+Shown holes_of(const Heads& heads, const Expected& expected, const TensorAudit& mask) {
   Shown holes;
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const ScoreCells& cells = heads[h].cells;
     for (std::size_t i = 0; i < cells.distance.size(); ++i) {
-      const bool is_masked =
-          (is_causal && cells.distance[i] < 0) || cells.distance[i] > static_cast<double>(farthest);
-      if (expected[h][i] && !is_masked && !heads[h].is_left_out[i / cells.keys])
-        holes.add(!heads[h].is_zero[i]);
+      const bool may_be_seen =
+          !heads[h].is_left_out[i / cells.keys] && !mask.hides(cells.distance[i]);
+      if (expected[h][i] && may_be_seen) holes.add(!heads[h].is_zero[i]);
     }
   }
   return holes;
@@ -164,7 +162,7 @@ void find_mask(const AuditTensors& tensors, const Heads& heads, const std::vecto
   audit.hides_later = is_causal;
   audit.is_mask_told = cells.later.all == 0 || !is_causal || cells.expected_later.all > 0;
   audit.farthest_seen = farthest;
-  const Shown holes = holes_of(heads, expected, is_causal, farthest);
+  const Shown holes = holes_of(heads, expected, audit);
   audit.mask_words = cells.later.all == 0  ? "one query sees all"
                      : !audit.is_mask_told ? "causal, or weights too small to show later keys"
                      : is_causal           ? "causal"

@@ -8,9 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "audit/head_order.h"
-#include "audit/row_sums.h"
-
 namespace attnscale {
 namespace {
 
@@ -28,18 +25,14 @@ std::string writing_words(const RoundingLevels& levels) {
   return levels.writing ? levels.writing.words() : std::string(format_name(levels.answer_digits));
 }
 
-// Root of the mean square of the logits that a fit expects of used cells.
-double spread_of(const LineFit& fit) {
-  return fit.count > 0 ? std::abs(fit.factor) * std::sqrt(fit.curvature / fit.count) : 0;
-}
-
 // A head that rounding should treat as the others, and that leaves far more than they do.
 void find_other_residual(const RoundingLevels& levels, const std::vector<LineFit>& fits,
                          TensorAudit& audit) {
   constexpr double kFar = 3;
   std::vector<double> shares;  // of a residual beside what weights of that spread leave
   const auto share_of = [&](const LineFit& fit) {
-    return fit.residual / (levels.answers + rounding_of(levels.vector_digits) * spread_of(fit));
+    return fit.residual /
+           (levels.answers + rounding_of(levels.vector_digits) * PooledFits({fit}).spread());
   };
   for (const LineFit& fit : fits) {
     if (fit.count > 0) shares.push_back(share_of(fit));
@@ -58,12 +51,6 @@ void find_other_residual(const RoundingLevels& levels, const std::vector<LineFit
 }
 
 }  // namespace
-
-double pooled_residual(const std::vector<LineFit>& fits) {
-  PooledResidual pooled;
-  for (const LineFit& fit : fits) pooled.add(fit);
-  return pooled.value();
-}
 
 double rounding_of(int digits) {
   constexpr double kRounding = 0.2123;  // sd of an error, in units of the last of its digits
@@ -112,7 +99,7 @@ RoundingLevels rounding_levels(const AuditTensors& t, const std::vector<HeadCell
 void judge_residual(const AuditTensors& t, const RoundingLevels& levels,
                     const std::vector<LineFit>& fits, TensorAudit& audit) {
   const std::string_view answers = t.are_weights ? "weights" : "scores";
-  audit.residual = pooled_residual(fits);
+  audit.residual = PooledFits(fits).residual();
   audit.resolution = levels.answers;
   audit.residual_is_explained = true;
   if (audit.residual <= kNear * levels.answers) {
@@ -132,15 +119,6 @@ void judge_residual(const AuditTensors& t, const RoundingLevels& levels,
                                        audit.residual / std::max(levels.answers, 1e-300));
   }
   if (audit.residual_is_explained) find_other_residual(levels, fits, audit);
-}
-
-double rounding_bias(const std::vector<LineFit>& fits) {
-  double squares = 0, spread = 0;
-  for (const LineFit& fit : fits) {
-    squares += fit.residual * fit.residual * fit.count;
-    spread += fit.factor * fit.factor * fit.curvature;
-  }
-  return spread > 0 ? squares / spread : 0;
 }
 
 }  // namespace attnscale

@@ -8,9 +8,6 @@
 
 namespace attnscale {
 
-/// The fits of several heads as one: root of the mean square of their residuals.
-double pooled_residual(const std::vector<LineFit>& fits);
-
 /// How large residuals of a right line would be, by what rounds.
 struct RoundingLevels {
   double answers = 0;   ///< as weights (or logits) are written
@@ -31,8 +28,5 @@ RoundingLevels rounding_levels(const AuditTensors& tensors, const std::vector<He
 /// Fills in the residual, its words and whether rounding explains it, in each head as in all.
 void judge_residual(const AuditTensors& tensors, const RoundingLevels& levels,
                     const std::vector<LineFit>& fits, TensorAudit& audit);
-
-/// Rounding follows the logits where these spread little: the relative error of a factor by that.
-double rounding_bias(const std::vector<LineFit>& fits);
 
 }  // namespace attnscale

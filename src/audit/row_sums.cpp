@@ -33,9 +33,8 @@ std::vector<std::size_t> seen_cells(const HeadCells& head, std::size_t row, cons
   for (std::size_t i = row * cells.keys; i < (row + 1) * cells.keys; ++i) {
     bool is_seen = !std::isnan(cells.logits[i]);
     if (!is_seen && !expected.empty()) {
-      const bool is_masked = (audit.hides_later && cells.distance[i] < 0) ||
-                             cells.distance[i] > static_cast<double>(audit.farthest_seen);
-      is_seen = !head.is_zero[i] || (!is_masked && plain::exp(expected[i]) < head.writing.step());
+      const bool is_cut = plain::exp(expected[i]) < head.writing.step();
+      is_seen = !head.is_zero[i] || (is_cut && !audit.hides(cells.distance[i]));
     }
     if (is_seen) seen.push_back(i);
   }
@@ -157,13 +156,6 @@ void find_sink(const std::vector<std::vector<RowSum>>& heads, TensorAudit& audit
 }
 
 }  // namespace
-
-double median(std::vector<double> numbers) {
-  if (numbers.empty()) return 0;
-  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 bool fits_sink(const TensorAudit& audit, double logit) {
   constexpr double kOfFit = 2e-4;

@@ -8,9 +8,6 @@
 
 namespace attnscale {
 
-/// The middle number, the higher of two; 0 of none.
-double median(std::vector<double> numbers);
-
 /// True if each row that was summed keeps back what a sink of that logit would, within its error.
 bool fits_sink(const TensorAudit& audit, double logit);
 

@@ -7,9 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "audit/head_order.h"
-#include "audit/row_sums.h"
-
 namespace attnscale {
 namespace {
 
@@ -22,9 +19,7 @@ constexpr std::size_t kCellsToTell = std::size_t{1} << 18;
 CapFits pooled(std::vector<LineFit> each) {
   CapFits fits{std::move(each)};
   double weight = 0;
-  PooledResidual residual;
   for (const LineFit& fit : fits.heads) {
-    residual.add(fit);
     if (!(fit.bend_error > 0) || !std::isfinite(fit.bend_error)) continue;
     const double w = 1 / (fit.bend_error * fit.bend_error);
     fits.bend += w * fit.bend;
@@ -32,7 +27,7 @@ CapFits pooled(std::vector<LineFit> each) {
   }
   if (weight > 0) fits.bend /= weight;
   fits.error = weight > 0 ? 1 / std::sqrt(weight) : std::numeric_limits<double>::infinity();
-  fits.residual = residual.value();
+  fits.residual = PooledFits(fits.heads).residual();
   return fits;
 }
 

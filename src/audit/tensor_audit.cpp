@@ -61,7 +61,7 @@ void take_slopes(const std::vector<LineFit>& sloped, std::vector<LineFit>& lines
 void find_bend(const Heads& heads, const RoundingLevels& levels,
                const std::vector<LineFit>& cosines, const AuditTensors& tensors,
                std::vector<LineFit>& lines, TensorAudit& audit) {
-  const double straight = pooled_residual(lines);
+  const double straight = PooledFits(lines).residual();
   const bool is_bad = straight > 1.5 * levels.answers;
   constexpr double kBetter = 0.7;
   const double wanted = is_bad ? kBetter * straight : 0;
@@ -71,7 +71,7 @@ void find_bend(const Heads& heads, const RoundingLevels& levels,
   };
   std::vector<LineFit> sloped;
   if (is_bad) sloped = fit_each(heads, kCellsForOthers, fit_distance);
-  const double by_distance = is_bad ? pooled_residual(sloped) : straight;
+  const double by_distance = is_bad ? PooledFits(sloped).residual() : straight;
   const CapFits caps = fit_caps(heads, lines, is_bad);
   const bool is_sloped = is_bad && by_distance < wanted && by_distance <= caps.residual;
   // Decimals are not rounded at random where a row has few of them.
@@ -101,7 +101,7 @@ void find_bend(const Heads& heads, const RoundingLevels& levels,
     return;
   }
   // A factor of its own for each query.
-  PooledResidual rows;
+  PooledFits rows;
   Numbers ratios;
   Numbers counts;  // of the keys that queries see
   for (const HeadCells& head : heads) {
@@ -117,7 +117,7 @@ void find_bend(const Heads& heads, const RoundingLevels& levels,
       counts.push_back(seen);
     }
   }
-  if (!ratios.empty() && rows.value() < wanted) {
+  if (!ratios.empty() && rows.residual() < wanted) {
     const double middle = median(ratios);
     const bool is_log = std::ranges::max(counts) > 1.5 * std::ranges::min(counts) &&
                         std::ranges::all_of(ratios, [middle](double ratio) {
@@ -128,18 +128,18 @@ void find_bend(const Heads& heads, const RoundingLevels& levels,
                              middle)
                : "a factor of its own for each query");
     audit.is_explained = audit.is_explained && is_log;
-    for (LineFit& fit : lines) fit.residual = rows.value();
+    for (LineFit& fit : lines) fit.residual = rows.residual();
     return;
   }
   std::vector<LineFit> others = fit_each(
       heads, kCellsForOthers, [](const ScoreCells& c) { return fit_groups(c, c.distance); });
-  if (pooled_residual(others) < wanted) {
+  if (PooledFits(others).residual() < wanted) {
     take(others, "a bias that depends on the distance i - j, not in a straight line");
     return;
   }
   others = fit_each(heads, kCellsForOthers,
                     [](const ScoreCells& c) { return fit_groups(c, columns_of(c)); });
-  if (pooled_residual(others) < wanted) {
+  if (PooledFits(others).residual() < wanted) {
     take(others, "a bias that depends on the key alone, such as that of the queries' projection");
   }
 }
@@ -168,17 +168,16 @@ void find_factor(const std::vector<LineFit>& fits, const std::vector<char>& told
   }
   audit.factor = weight > 0 ? sum / weight : middle;
   audit.factor_error = weight > 0 ? 1 / std::sqrt(weight) : 0;
-  double curvature = 0, count = 0;
-  for (const LineFit& fit : fits) {
-    curvature += fit.curvature;
-    count += fit.count;
-  }
+  const PooledFits pooled(fits);
   constexpr double kNoSpread = 1e-4;  // of logits
-  audit.score_spread = count > 0 ? std::sqrt(curvature / count) : 0;
+  audit.score_spread = pooled.score_spread();
   audit.is_zero = std::abs(audit.factor) <= 8 * audit.factor_error ||
                   (std::abs(audit.factor) * audit.score_spread < kNoSpread &&
                    audit.factor_error > 1e-3 * std::abs(audit.factor));
-  if (!audit.is_zero) audit.factor_error += rounding_bias(fits) * std::abs(audit.factor);
+  if (!audit.is_zero) {  // rounding follows the logits where these spread little
+    const double share = pooled.residual() / pooled.spread();
+    audit.factor_error += share * share * std::abs(audit.factor);
+  }
   if (others.empty()) return;
   if (4 * others.size() > fits.size()) {
     audit.factor_by_head = true;
@@ -277,7 +276,7 @@ TensorAudit audit_tensors(const AuditTensors& tensors) {
   const RoundingLevels levels = rounding_levels(tensors, heads, lines);
   audit.largest = largest_logit(heads, lines);
   const std::vector<LineFit> cosines = fit_each(heads, kCellsForOthers, fit_cosines);
-  audit.cosine_residual = pooled_residual(cosines);
+  audit.cosine_residual = PooledFits(cosines).residual();
   Numbers cosine_factors;
   for (const LineFit& fit : cosines) cosine_factors.push_back(fit.factor);
   audit.cosine_factor = median(cosine_factors);
