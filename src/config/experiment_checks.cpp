@@ -18,16 +18,6 @@
 namespace attnscale {
 namespace {
 
-// The sizes at which every scaling is looked at: all of a list as people write them; the ends of a
-// sweep of very many lines, where a line tells by its status what is not finite.
-std::vector<std::int64_t> sizes_to_check(const Experiment& experiment,
-                                         const std::vector<std::int64_t>& sizes) {
-  constexpr double kMany = 1e5;
-  if (wide_lines(experiment) <= kMany) return sizes;
-  const auto [least, most] = std::ranges::minmax(sizes);
-  return {least, most};
-}
-
 std::string describe_law(const Law& law) {
   return fmt::format("the law {} with mean {} and sd {}{}", quote(law.row->name),
                      number_text(law.mean), number_text(law.sd),
@@ -105,7 +95,7 @@ void check_norms(const JsonValue& value, const Experiment& experiment, const Sca
                        describe_entries(entries), able_samplers(entries, norms)));
   }
   if (!has_norm(scaling.logit)) return;
-  for (const std::int64_t d : sizes_to_check(experiment, experiment.d)) {
+  for (const std::int64_t d : experiment.d) {
     const WiderVectors wider = vectors_of(scaling, d);
     if (wider.query == d && wider.key == d) continue;
     if (wider.query < d || wider.key < d) {
@@ -162,7 +152,7 @@ void check_entries(const JsonValue& value, const Experiment& experiment, const S
       "\"(q / sqrt(d)).k\"");
 }
 
-// Every number of every formula, at the sizes that it depends on.
+// Every number of every formula, at all sizes that it depends on.
 void check_formulas(const JsonValue& value, const Experiment& experiment) {
   const auto expect_finite = [&](const Scaling& scaling, double d, double keys) {
     const FormulaProgram program(scaling.logit, {d, keys, keys - 1});
@@ -171,11 +161,6 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
            fmt::format("the scaling {} has a number that is not finite at d = {} and keys = {}: {}",
                        quote(scaling.name), number_text(d), number_text(keys), formula(scaling)));
   };
-  std::vector<std::int64_t> d_sizes, key_sizes;
-  if (!experiment.given) {
-    d_sizes = sizes_to_check(experiment, experiment.d);
-    key_sizes = sizes_to_check(experiment, experiment.keys);
-  }
   for (const Scaling& scaling : experiment.scalings) {
     if (experiment.given) {
       expect_finite(scaling, static_cast<double>(size_of(*experiment.given).value_or(1)),
@@ -183,8 +168,8 @@ void check_formulas(const JsonValue& value, const Experiment& experiment) {
       continue;
     }
     const bool takes_keys = mentions(scaling.logit, "keys") || mentions(scaling.logit, "i");
-    for (const std::int64_t d : d_sizes) {
-      for (const std::int64_t keys : key_sizes) {
+    for (const std::int64_t d : experiment.d) {
+      for (const std::int64_t keys : experiment.keys) {
         expect_finite(scaling, static_cast<double>(d), static_cast<double>(keys));
         if (!takes_keys) break;
       }

@@ -14,6 +14,12 @@ namespace {
 
 constexpr double kMostLines = 1e7;  // of a file
 
+// Lines of wide.csv.
+double wide_lines(const Experiment& experiment) {
+  return (experiment.given ? 1 : cell_count(experiment)) *
+         static_cast<double>(experiment.scalings.size());
+}
+
 void check_samples(const JsonValue& value, const Experiment& experiment) {
   if (experiment.samples == 0) return;
   const JsonValue& samples = *value.find("samples");
@@ -36,11 +42,6 @@ void check_histogram(const JsonValue& value, const Experiment& experiment) {
 double cell_count(const Experiment& experiment) {
   return static_cast<double>(experiment.entries.size()) * static_cast<double>(experiment.d.size()) *
          static_cast<double>(experiment.keys.size());
-}
-
-double wide_lines(const Experiment& experiment) {
-  return (experiment.given ? 1 : cell_count(experiment)) *
-         static_cast<double>(experiment.scalings.size());
 }
 
 void check_file_size(const JsonValue& value, std::string_view file, double lines, double numbers) {

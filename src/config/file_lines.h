@@ -12,9 +12,6 @@ namespace attnscale {
 /// How many cells a drawn experiment has.
 double cell_count(const Experiment& experiment);
 
-/// Lines of wide.csv: a cell's scalings.
-double wide_lines(const Experiment& experiment);
-
 /// Lines of the files whose length is a product of lists. No other file of drawn numbers has more:
 /// wide.csv has a line where summary.csv has one per metric, and contrasts.csv one per line of
 /// summary.csv at most.

@@ -281,6 +281,12 @@ TEST(ConfigErrors, CountTheLinesOfFilesBeforeAnythingIsPlanned) {
               HasSubstr("summary.csv would have 20000000 lines"));
   EXPECT_THAT(message_of(experiment(most + ", {\"d\": 1, \"metrics\": [\"logit_mean\"]}")),
               HasSubstr("/experiments/1: with this experiment summary.csv would have 10000003"));
+  // A pole between the ends of a sweep of many lines is found as one of few.
+  EXPECT_THAT(
+      message_of(experiment("{\"d\": {\"from\": 490, \"to\": 510, \"step\": 1}, \"keys\": 2, "
+                            "\"scalings\": [{\"name\": \"m\", \"logit\": \"m q.k / (d - 500)\", "
+                            "\"m\": {\"from\": 1, \"to\": 6000, \"step\": 1}}]}")),
+      HasSubstr("is not finite at d = 500"));
   EXPECT_THAT(message_of(experiment(swept("2", "1000", "4000", "\"top_weight\""))),
               HasSubstr("crossings.csv would have 24000000 lines"));
 }
